@@ -4,32 +4,32 @@
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
 
-static size_t size_of(const void *given)
+static size_t size_of(const void *caller)
 {
     size_t size = 0;
 
-    if (given)
-        memcpy(&size, given, sizeof(size));
+    if (caller)
+        memcpy(&size, caller, sizeof(size));
     return size;
 }
 
-int lp_sized_check(const void *given)
+int lp_sized_check(const void *caller)
 {
-    return size_of(given) >= sizeof(size_t)
+    return size_of(caller) >= sizeof(size_t)
                ? 0
                : lp_error(LLMPERF_EINVAL,
                           "struct_size is not set; initialise the struct with its …_INIT macro");
 }
 
-int lp_sized_in(void *whole, const void *given, size_t size)
+int lp_sized_in(void *whole, const void *caller, size_t size)
 {
-    size_t has = size_of(given);
+    size_t has = size_of(caller);
 
-    if (!given)
+    if (!caller)
         return 0;
-    if (lp_sized_check(given) < 0)
+    if (lp_sized_check(caller) < 0)
         return LLMPERF_EINVAL;
-    memcpy(whole, given, has < size ? has : size);
+    memcpy(whole, caller, has < size ? has : size);
     return 0;
 }
 

@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 /** Is the size of a caller's struct set? 0; LLMPERF_EINVAL: it is not, or the struct is NULL. */
-int lp_sized_check(const void *given);
+int lp_sized_check(const void *caller);
 
 /** Copy the caller's struct over the defaults in `whole`, which has `size` bytes; of NULL nothing.
  * 0, LLMPERF_EINVAL. */
-int lp_sized_in(void *whole, const void *given, size_t size);
+int lp_sized_in(void *whole, const void *caller, size_t size);
 
 /** Copy `whole` to the caller, except its size. 0, LLMPERF_EINVAL. */
 int lp_sized_out(void *out, const void *whole, size_t size);

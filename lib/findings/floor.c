@@ -161,7 +161,7 @@ static void add_up(const struct limits *limits, const struct lp_operators *list,
     finish(limits, floor, flops, bytes, tokens);
 }
 
-int llmperf_model_floor(const llmperf_model *model, const llmperf_step *given,
+int llmperf_model_floor(const llmperf_model *model, const llmperf_step *input,
                         const llmperf_hardware *hardware, uint32_t which, llmperf_step_floor *out)
 {
     llmperf_step_floor floor = LLMPERF_STEP_FLOOR_INIT;
@@ -172,9 +172,9 @@ int llmperf_model_floor(const llmperf_model *model, const llmperf_step *given,
 
     if ((status = lp_sized_check(out)) < 0 ||
         (status = take_limits(&limits, hardware, which)) < 0 ||
-        (status = lp_model_operators(model, given, &step, &list)) < 0)
+        (status = lp_model_operators(model, input, &step, &list)) < 0)
         return status;
-    add_up(&limits, &list, step.given.draft_tokens ? step.useful_tokens : (double)list.tokens,
+    add_up(&limits, &list, step.input.draft_tokens ? step.useful_tokens : (double)list.tokens,
            &floor);
     return lp_sized_out(out, &floor, sizeof(floor));
 }
@@ -296,7 +296,7 @@ static int find_turns(struct search *search, uint64_t context, llmperf_decode_tu
     return 0;
 }
 
-int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *given,
+int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *input,
                               const llmperf_hardware *hardware, uint32_t which,
                               llmperf_decode_turn *out)
 {
@@ -308,19 +308,19 @@ int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *gi
 
     if ((status = lp_sized_check(out)) < 0 ||
         (status = take_limits(&search.limits, hardware, which)) < 0 ||
-        (status = lp_model_operators(model, given, &step, &list)) < 0)
+        (status = lp_model_operators(model, input, &step, &list)) < 0)
         return status;
-    if (step.given.phase != LLMPERF_PHASE_DECODE)
+    if (step.input.phase != LLMPERF_PHASE_DECODE)
         return lp_error(LLMPERF_EINVAL, "only a decode step turns; phase %u is given",
-                        (unsigned)step.given.phase);
+                        (unsigned)step.input.phase);
     if (!(search.cached = malloc(BATCH_MOST * sizeof(*search.cached))))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    search.step = step.given;
+    search.step = step.input;
     search.step.cached_tokens = search.cached;
     search.step.new_tokens = search.step.logits_rows = NULL;
     search.step.padded_tokens = 0;
     search.step.experts_touched = 0; /* a measured number holds for its batch size only */
-    status = find_turns(&search, step.given.cached_tokens ? step.given.cached_tokens[0] : 0, &turn);
+    status = find_turns(&search, step.input.cached_tokens ? step.input.cached_tokens[0] : 0, &turn);
     free(search.cached);
     return status < 0 ? status : lp_sized_out(out, &turn, sizeof(turn));
 }

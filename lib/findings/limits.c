@@ -183,10 +183,10 @@ void lp_limits_clear(struct lp_limits *limits)
 }
 
 /* Work without triggered windows, among which sampling did not choose. */
-static double work(uint64_t given, uint64_t in_windows)
+static double work(uint64_t total, uint64_t in_windows)
 {
-    return given == LLMPERF_UNKNOWN || in_windows == LLMPERF_UNKNOWN ? NAN
-                                                                     : (double)(given - in_windows);
+    return total == LLMPERF_UNKNOWN || in_windows == LLMPERF_UNKNOWN ? NAN
+                                                                     : (double)(total - in_windows);
 }
 
 void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats *region,

@@ -47,15 +47,15 @@ static const char *why_not(const struct lp_findings *findings, const llmperf_reg
                            bool compute, const char *reason)
 {
     const struct lp_limits *limits = &findings->limits;
-    bool given = (compute ? region->flops : region->bytes) != LLMPERF_UNKNOWN;
+    bool has_work = (compute ? region->flops : region->bytes) != LLMPERF_UNKNOWN;
 
-    if (given && findings->withheld)
+    if (has_work && findings->withheld)
         return "less than 95 % of launches and device time is accounted for (see the ledger)";
-    if (given && !lp_findings_describes(findings, region->device))
+    if (has_work && !lp_findings_describes(findings, region->device))
         return "the region ran on another GPU than the one that hardware describes";
-    if (given && limits->hardware_reason[0])
+    if (has_work && limits->hardware_reason[0])
         return limits->hardware_reason;
-    return given && compute && limits->dtype_reason[0] ? limits->dtype_reason : reason;
+    return has_work && compute && limits->dtype_reason[0] ? limits->dtype_reason : reason;
 }
 
 static void set_use(const struct lp_findings *findings, struct lp_region_finding *region)

@@ -22,10 +22,10 @@
 #define BUFFER_MOST   (UINT64_C(1) << 34)
 #define NOT_MEASURED  "measuring this dtype is not supported"
 
-static int take_options(const llmperf_measure_options *given, llmperf_measure_options *options)
+static int take_options(const llmperf_measure_options *caller, llmperf_measure_options *options)
 {
     *options = (llmperf_measure_options)LLMPERF_MEASURE_OPTIONS_INIT;
-    if (lp_sized_in(options, given, sizeof(*options)) < 0)
+    if (lp_sized_in(options, caller, sizeof(*options)) < 0)
         return LLMPERF_EINVAL;
     if (options->seconds == 0)
         options->seconds = SECONDS;
@@ -89,7 +89,7 @@ static int measure(int32_t device, const struct lp_gpu *gpu, const llmperf_measu
     return status;
 }
 
-int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *given, char **path_out)
+int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *caller, char **path_out)
 {
     llmperf_measure_options options;
     struct lp_measured_peaks measured_peaks;
@@ -97,7 +97,7 @@ int llmperf_hardware_measure(int32_t device, const llmperf_measure_options *give
     char *path = NULL;
     int status;
 
-    if ((status = take_options(given, &options)) < 0 || (status = find_gpu(device, &gpu)) < 0)
+    if ((status = take_options(caller, &options)) < 0 || (status = find_gpu(device, &gpu)) < 0)
         return status;
     name_gpu(&gpu, &measured_peaks);
     /* Checked first: results that cannot be stored are not worth measuring. */

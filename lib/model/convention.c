@@ -106,17 +106,17 @@ static lp_u128 pairs_twice(const struct llmperf_model *model, const struct lp_st
 
 static int check_plain(const struct lp_step *step)
 {
-    if (step->given.phase == LLMPERF_PHASE_VISION)
+    if (step->input.phase == LLMPERF_PHASE_VISION)
         return lp_error(LLMPERF_EINVAL, "conventions apply to prefill and decode steps only");
     if (step->tensor * step->pipeline * step->expert * step->data != 1 ||
-        step->given.draft_tokens || step->padded > step->tokens)
+        step->input.draft_tokens || step->padded > step->tokens)
         return lp_error(
             LLMPERF_EINVAL,
             "conventions apply to whole steps without draft tokens, padding or parallel shares");
     return 0;
 }
 
-int llmperf_model_flops(const llmperf_model *model, const llmperf_step *given,
+int llmperf_model_flops(const llmperf_model *model, const llmperf_step *input,
                         const char *convention, uint64_t *flops_out)
 {
     const struct convention *rule = find_convention(convention);
@@ -130,7 +130,7 @@ int llmperf_model_flops(const llmperf_model *model, const llmperf_step *given,
     if (!rule)
         return lp_error(LLMPERF_EINVAL, "unknown convention \"%.40s\"; use exact-v1 or palm",
                         convention ? convention : "");
-    if ((status = lp_step_prepare(model, given, &step)) < 0 || (status = check_plain(&step)) < 0)
+    if ((status = lp_step_prepare(model, input, &step)) < 0 || (status = check_plain(&step)) < 0)
         return status;
     lp_decoder_attention(&model->decoder, 1, &attention);
     flops = 2 * step.tokens * weights(model, rule->weights) +

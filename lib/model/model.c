@@ -155,18 +155,18 @@ int llmperf_model_info_get(const llmperf_model *model, llmperf_model_info *info_
     return lp_sized_out(info_out, &info, sizeof(info));
 }
 
-int lp_model_operators(const struct llmperf_model *model, const llmperf_step *given,
+int lp_model_operators(const struct llmperf_model *model, const llmperf_step *input,
                        struct lp_step *step, struct lp_operators *list)
 {
-    int status = lp_step_prepare(model, given, step);
+    int status = lp_step_prepare(model, input, step);
 
     if (status < 0)
         return status;
     list->count = 0;
-    if (step->given.phase == LLMPERF_PHASE_VISION)
+    if (step->input.phase == LLMPERF_PHASE_VISION)
         return lp_vision_work(model, step, list);
     lp_decoder_work(model, step, list);
-    if (step->given.draft_tokens) /* only what was accepted is model work */
+    if (step->input.draft_tokens) /* only what was accepted is model work */
         for (size_t i = 0; i < list->count; i++)
             list->items[i].model = lp_round(list->items[i].expected);
     return 0;
@@ -225,7 +225,7 @@ static int narrow_sums(const struct lp_operator *sum, llmperf_work *work)
     return narrow(sum->weights + sum->kv_read + sum->kv_write, "the number of bytes", &work->bytes);
 }
 
-int llmperf_model_work(const llmperf_model *model, const llmperf_step *given, llmperf_work *out)
+int llmperf_model_work(const llmperf_model *model, const llmperf_step *input, llmperf_work *out)
 {
     llmperf_work work = LLMPERF_WORK_INIT;
     struct lp_operators list;
@@ -235,10 +235,10 @@ int llmperf_model_work(const llmperf_model *model, const llmperf_step *given, ll
 
     if (!out)
         return lp_error(LLMPERF_EINVAL, "work_out is required");
-    if ((status = lp_model_operators(model, given, &step, &list)) < 0)
+    if ((status = lp_model_operators(model, input, &step, &list)) < 0)
         return status;
     add_up(&list, &sum);
-    if (step.given.draft_tokens)
+    if (step.input.draft_tokens)
         sum.model = lp_round(sum.expected);
     work.convention = LP_CONVENTION;
     work.experts_touched = list.experts_touched;
@@ -248,12 +248,12 @@ int llmperf_model_work(const llmperf_model *model, const llmperf_step *given, ll
         (status = narrow(step.rows, "the number of rows", &work.logits_rows)) < 0)
         return status;
     work.requests =
-        step.given.phase == LLMPERF_PHASE_VISION ? step.given.images : step.given.requests;
-    work.tokens_expected = step.given.draft_tokens ? step.useful_tokens : (double)list.tokens;
+        step.input.phase == LLMPERF_PHASE_VISION ? step.input.images : step.input.requests;
+    work.tokens_expected = step.input.draft_tokens ? step.useful_tokens : (double)list.tokens;
     return lp_sized_out(out, &work, sizeof(work));
 }
 
-int llmperf_model_operator(const llmperf_model *model, const llmperf_step *given, size_t index,
+int llmperf_model_operator(const llmperf_model *model, const llmperf_step *input, size_t index,
                            llmperf_operator_work *out)
 {
     llmperf_operator_work work = LLMPERF_OPERATOR_WORK_INIT;
@@ -264,7 +264,7 @@ int llmperf_model_operator(const llmperf_model *model, const llmperf_step *given
 
     if (!out)
         return lp_error(LLMPERF_EINVAL, "work_out is required");
-    if ((status = lp_model_operators(model, given, &step, &list)) < 0)
+    if ((status = lp_model_operators(model, input, &step, &list)) < 0)
         return status;
     if (index >= list.count)
         return lp_error(LLMPERF_ENOENT, "the step has %zu operators", list.count);

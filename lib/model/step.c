@@ -34,29 +34,29 @@ double llmperf_experts_expected(uint64_t experts, uint64_t chosen, uint64_t toke
     return (double)experts * (1 - pow(1 - (double)chosen / (double)experts, (double)tokens));
 }
 
-static int take_dtype(const char *what, uint32_t given, uint32_t fallback, uint32_t *out)
+static int take_dtype(const char *what, uint32_t input, uint32_t fallback, uint32_t *out)
 {
-    *out = given ? given : fallback;
+    *out = input ? input : fallback;
     if (!lp_dtype(*out))
-        return lp_error(LLMPERF_EINVAL, "unknown %s %u", what, (unsigned)given);
+        return lp_error(LLMPERF_EINVAL, "unknown %s %u", what, (unsigned)input);
     return 0;
 }
 
 static int take_dtypes(const struct llmperf_model *model, struct lp_step *step)
 {
-    const llmperf_step *given = &step->given;
+    const llmperf_step *input = &step->input;
     uint32_t computed;
     int status;
 
-    if ((status = take_dtype("weight_dtype", given->weight_dtype, model->weight_dtype,
+    if ((status = take_dtype("weight_dtype", input->weight_dtype, model->weight_dtype,
                              &step->weight)) < 0)
         return status;
     step->base = lp_dtype(step->weight)->quantised ? model->base_dtype : step->weight;
     /* Weights in another format than the description's are those of another checkpoint. */
     computed = step->weight == model->weight_dtype ? model->activation_dtype : step->base;
-    if ((status = take_dtype("activation_dtype", given->activation_dtype, computed,
+    if ((status = take_dtype("activation_dtype", input->activation_dtype, computed,
                              &step->activation)) < 0 ||
-        (status = take_dtype("kv_dtype", given->kv_dtype, model->kv_dtype, &step->cache)) < 0)
+        (status = take_dtype("kv_dtype", input->kv_dtype, model->kv_dtype, &step->cache)) < 0)
         return status;
     if (!lp_dtype(step->cache)->for_cache)
         return lp_error(LLMPERF_EINVAL, "kv_dtype %s is not a KV cache format; use fp8 or nvfp4",
@@ -92,24 +92,24 @@ static int check_tensor(const struct lp_decoder *decoder, const struct lp_step *
 
 static int take_parallel(const struct llmperf_model *model, struct lp_step *step)
 {
-    const llmperf_step *given = &step->given;
+    const llmperf_step *input = &step->input;
     const struct lp_decoder *decoder = &model->decoder;
 
-    step->tensor = given->tensor_parallel ? given->tensor_parallel : 1;
-    step->pipeline = given->pipeline_parallel ? given->pipeline_parallel : 1;
-    step->expert = given->expert_parallel ? given->expert_parallel : 1;
-    step->data = given->data_parallel ? given->data_parallel : 1;
+    step->tensor = input->tensor_parallel ? input->tensor_parallel : 1;
+    step->pipeline = input->pipeline_parallel ? input->pipeline_parallel : 1;
+    step->expert = input->expert_parallel ? input->expert_parallel : 1;
+    step->data = input->data_parallel ? input->data_parallel : 1;
     if (step->tensor > LIMIT_PARALLEL || step->data > LIMIT_PARALLEL)
         return lp_error(LLMPERF_EINVAL, "more than %d parallel GPUs are not supported",
                         LIMIT_PARALLEL);
-    if (given->phase == LLMPERF_PHASE_VISION)
+    if (input->phase == LLMPERF_PHASE_VISION)
         return step->tensor * step->pipeline * step->expert == 1
                    ? 0
                    : lp_error(LLMPERF_EINVAL, "the encoder is not split over GPUs; leave "
                                               "tensor, pipeline and expert_parallel at 1");
-    if (given->pipeline_rank >= step->pipeline)
+    if (input->pipeline_rank >= step->pipeline)
         return lp_error(LLMPERF_EINVAL, "pipeline_rank %u must be less than pipeline_parallel %u",
-                        (unsigned)given->pipeline_rank, (unsigned)step->pipeline);
+                        (unsigned)input->pipeline_rank, (unsigned)step->pipeline);
     if (step->pipeline > decoder->layers)
         return lp_error(LLMPERF_EINVAL, "pipeline_parallel is %u but the model has only %u layers",
                         (unsigned)step->pipeline, (unsigned)decoder->layers);
@@ -122,19 +122,19 @@ static int take_parallel(const struct llmperf_model *model, struct lp_step *step
     return check_tensor(decoder, step);
 }
 
-static int take_speculation(const llmperf_step *given)
+static int take_speculation(const llmperf_step *input)
 {
-    if (given->draft_tokens == 0)
-        return given->acceptance == 0 ? 0
+    if (input->draft_tokens == 0)
+        return input->acceptance == 0 ? 0
                                       : lp_error(LLMPERF_EINVAL, "acceptance needs draft_tokens");
-    if (given->phase != LLMPERF_PHASE_DECODE)
+    if (input->phase != LLMPERF_PHASE_DECODE)
         return lp_error(LLMPERF_EINVAL, "draft_tokens apply only to the decode phase");
-    if (given->draft_tokens > LP_DRAFTS_MAX)
+    if (input->draft_tokens > LP_DRAFTS_MAX)
         return lp_error(LLMPERF_EINVAL, "draft_tokens is %u; it must be at most %d",
-                        (unsigned)given->draft_tokens, LP_DRAFTS_MAX);
-    if (!(given->acceptance >= 0 && given->acceptance <= 1))
+                        (unsigned)input->draft_tokens, LP_DRAFTS_MAX);
+    if (!(input->acceptance >= 0 && input->acceptance <= 1))
         return lp_error(LLMPERF_EINVAL, "acceptance is %g; it must be between 0 and 1",
-                        given->acceptance);
+                        input->acceptance);
     return 0;
 }
 
@@ -142,12 +142,12 @@ struct request {
     uint64_t tokens, cached, rows;
 };
 
-static int take_request(const llmperf_step *given, uint64_t i, struct request *out)
+static int take_request(const llmperf_step *input, uint64_t i, struct request *out)
 {
-    bool decode = given->phase == LLMPERF_PHASE_DECODE;
+    bool decode = input->phase == LLMPERF_PHASE_DECODE;
 
-    out->tokens = given->new_tokens ? given->new_tokens[i] : (uint64_t)1 + given->draft_tokens;
-    out->cached = given->cached_tokens ? given->cached_tokens[i] : 0;
+    out->tokens = input->new_tokens ? input->new_tokens[i] : (uint64_t)1 + input->draft_tokens;
+    out->cached = input->cached_tokens ? input->cached_tokens[i] : 0;
     if (out->tokens == 0 || out->tokens > LP_LIMIT_TOKENS)
         return lp_error(LLMPERF_EINVAL,
                         "request %" PRIu64 " has %" PRIu64 " new tokens; it must have 1 to 2^36", i,
@@ -157,16 +157,16 @@ static int take_request(const llmperf_step *given, uint64_t i, struct request *o
                         "request %" PRIu64 " has %" PRIu64
                         " cached tokens; at most 2^36 are supported",
                         i, out->cached);
-    if (given->draft_tokens && out->tokens != (uint64_t)1 + given->draft_tokens)
+    if (input->draft_tokens && out->tokens != (uint64_t)1 + input->draft_tokens)
         return lp_error(LLMPERF_EINVAL,
                         "request %" PRIu64 " has %" PRIu64
                         " new tokens; with %u draft_tokens it needs one more than that",
-                        i, out->tokens, (unsigned)given->draft_tokens);
-    if (given->logits_rows)
-        out->rows = given->logits_rows[i];
-    else if (given->logits == LLMPERF_LOGITS_NONE)
+                        i, out->tokens, (unsigned)input->draft_tokens);
+    if (input->logits_rows)
+        out->rows = input->logits_rows[i];
+    else if (input->logits == LLMPERF_LOGITS_NONE)
         out->rows = 0;
-    else if (given->logits == LLMPERF_LOGITS_ALL || (given->logits == 0 && decode))
+    else if (input->logits == LLMPERF_LOGITS_ALL || (input->logits == 0 && decode))
         out->rows = out->tokens;
     else
         out->rows = 1;
@@ -188,7 +188,7 @@ static void add_useful(struct lp_step *step, const struct request *request, uint
         step->useful_pairs[0] += weight * (double)(request->cached + i + 1);
         step->useful_pairs[1] += weight * (double)lp_pairs_causal(1, request->cached + i, window);
         step->useful_rows += i < request->rows ? weight : 0;
-        weight *= step->given.acceptance;
+        weight *= step->input.acceptance;
     }
 }
 
@@ -208,32 +208,32 @@ static void add_request(struct lp_step *step, const struct request *request, uin
     step->full_pairs += (lp_u128)n * all;
     step->full_windowed += (lp_u128)n * (window ? clamp(all, window) : all);
     step->half_pairs_twice += (lp_u128)n * (2 * request->cached + n);
-    if (step->given.draft_tokens)
+    if (step->input.draft_tokens)
         add_useful(step, request, window);
 }
 
 static int add_requests(const struct llmperf_model *model, struct lp_step *step)
 {
-    const llmperf_step *given = &step->given;
+    const llmperf_step *input = &step->input;
     struct request request = { 0 };
     int status;
 
-    if (given->requests == 0 || given->requests > LIMIT_REQUESTS)
+    if (input->requests == 0 || input->requests > LIMIT_REQUESTS)
         return lp_error(LLMPERF_EINVAL, "the step has %" PRIu64 " requests; it must have 1 to 2^32",
-                        given->requests);
-    if (given->phase == LLMPERF_PHASE_PREFILL && !given->new_tokens)
+                        input->requests);
+    if (input->phase == LLMPERF_PHASE_PREFILL && !input->new_tokens)
         return lp_error(LLMPERF_EINVAL, "a prefill step needs new_tokens");
-    for (uint64_t i = 0; i < given->requests; i++) {
-        if ((status = take_request(given, i, &request)) < 0)
+    for (uint64_t i = 0; i < input->requests; i++) {
+        if ((status = take_request(input, i, &request)) < 0)
             return status;
         add_request(step, &request, model->decoder.window);
         if (step->tokens > LIMIT_SUM)
             return lp_error(LLMPERF_EINVAL, "the step has more than 2^40 new tokens");
     }
-    step->padded = given->padded_tokens > step->tokens ? given->padded_tokens : step->tokens;
+    step->padded = input->padded_tokens > step->tokens ? input->padded_tokens : step->tokens;
     if (step->padded > LIMIT_SUM)
         return lp_error(LLMPERF_EINVAL, "padded_tokens exceeds 2^40");
-    if (!given->draft_tokens) {
+    if (!input->draft_tokens) {
         step->useful_tokens = (double)step->tokens;
         step->useful_rows = (double)step->rows;
         step->useful_pairs[0] = (double)step->pairs[0];
@@ -242,9 +242,9 @@ static int add_requests(const struct llmperf_model *model, struct lp_step *step)
     return 0;
 }
 
-static int check_experts(const struct llmperf_model *model, const llmperf_step *given)
+static int check_experts(const struct llmperf_model *model, const llmperf_step *input)
 {
-    double touched = given->experts_touched;
+    double touched = input->experts_touched;
 
     if (touched == 0 || (touched > 0 && touched <= (double)model->decoder.experts))
         return 0;
@@ -252,31 +252,31 @@ static int check_experts(const struct llmperf_model *model, const llmperf_step *
                     touched, model->decoder.experts);
 }
 
-int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *given,
+int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *input,
                     struct lp_step *out)
 {
     int status;
 
-    if (!model || !given)
+    if (!model || !input)
         return lp_error(LLMPERF_EINVAL, "model and step are required");
     memset(out, 0, sizeof(*out));
-    if ((status = lp_sized_in(&out->given, given, sizeof(*given))) < 0)
+    if ((status = lp_sized_in(&out->input, input, sizeof(*input))) < 0)
         return status;
-    given = &out->given;
-    if (given->phase < LLMPERF_PHASE_PREFILL || given->phase > LLMPERF_PHASE_VISION)
-        return lp_error(LLMPERF_EINVAL, "unknown phase %u", (unsigned)given->phase);
-    if (given->logits > LLMPERF_LOGITS_NONE)
-        return lp_error(LLMPERF_EINVAL, "unknown logits value %u", (unsigned)given->logits);
-    if (given->phase == LLMPERF_PHASE_VISION && model->vision.kind == LP_VISION_NONE)
+    input = &out->input;
+    if (input->phase < LLMPERF_PHASE_PREFILL || input->phase > LLMPERF_PHASE_VISION)
+        return lp_error(LLMPERF_EINVAL, "unknown phase %u", (unsigned)input->phase);
+    if (input->logits > LLMPERF_LOGITS_NONE)
+        return lp_error(LLMPERF_EINVAL, "unknown logits value %u", (unsigned)input->logits);
+    if (input->phase == LLMPERF_PHASE_VISION && model->vision.kind == LP_VISION_NONE)
         return lp_error(LLMPERF_ENOTSUP, "%s has no vision encoder", model->name);
-    if (given->phase != LLMPERF_PHASE_VISION && !model->has_decoder)
+    if (input->phase != LLMPERF_PHASE_VISION && !model->has_decoder)
         return lp_error(LLMPERF_ENOTSUP, "%s has no decoder; use the vision phase", model->name);
     if ((status = take_dtypes(model, out)) < 0 || (status = take_parallel(model, out)) < 0 ||
-        (status = take_speculation(given)) < 0)
+        (status = take_speculation(input)) < 0)
         return status;
-    if (given->phase == LLMPERF_PHASE_VISION)
+    if (input->phase == LLMPERF_PHASE_VISION)
         return 0;
-    if ((status = check_experts(model, given)) < 0)
+    if ((status = check_experts(model, input)) < 0)
         return status;
     return add_requests(model, out);
 }

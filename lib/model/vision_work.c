@@ -41,7 +41,7 @@ static struct lp_operator *next(struct build *build, const char *name, const cha
     op = lp_operator_add(build->out, name, kind, layers);
     op->dtype = build->step->base;
     op->weights = lp_dtype_bytes(op->dtype, parameters) *
-                  (build->step->given.vision_calls ? build->step->given.vision_calls : 1);
+                  (build->step->input.vision_calls ? build->step->input.vision_calls : 1);
     build->next++;
     return op;
 }
@@ -272,17 +272,17 @@ static int check_view(const struct view *view)
 /* The whole image. DeepSeek-OCR ends each row and the view with a separator token. */
 static int add_whole(struct build *build, uint64_t image)
 {
-    const llmperf_step *given = &build->step->given;
+    const llmperf_step *input = &build->step->input;
     const struct lp_vision *vision = build->vision;
     struct view view = { { vision->height, vision->width }, 1 };
     struct grid left;
     lp_u128 tokens;
     int status;
 
-    if (given->image_heights)
-        view.pixels.rows = view.pixels.columns = given->image_heights[image];
-    if (given->image_widths)
-        view.pixels.columns = given->image_widths[image];
+    if (input->image_heights)
+        view.pixels.rows = view.pixels.columns = input->image_heights[image];
+    if (input->image_widths)
+        view.pixels.columns = input->image_widths[image];
     if ((status = check_view(&view)) < 0 || (status = add_view(build, &view, &left)) < 0)
         return status;
     tokens = tokens_of(vision, left);
@@ -295,8 +295,8 @@ static int add_whole(struct build *build, uint64_t image)
 /* Its tiles side by side: a separator token after each row of tokens of the whole array. */
 static int add_tiles(struct build *build, uint64_t rows, uint64_t columns)
 {
-    const llmperf_step *given = &build->step->given;
-    struct view view = { { given->tile_pixels, given->tile_pixels }, (lp_u128)rows * columns };
+    const llmperf_step *input = &build->step->input;
+    struct view view = { { input->tile_pixels, input->tile_pixels }, (lp_u128)rows * columns };
     struct grid left;
     int status;
 
@@ -313,21 +313,21 @@ int lp_vision_work(const struct llmperf_model *model, const struct lp_step *step
                    struct lp_operators *out)
 {
     struct build build = { .model = model, .vision = &model->vision, .step = step, .out = out };
-    const llmperf_step *given = &step->given;
+    const llmperf_step *input = &step->input;
     uint64_t views = 0;
     int status;
 
     out->experts_touched = NAN;
     out->tokens = out->positions = 0;
-    if (given->images == 0 || given->images > VIEWS_MAX)
+    if (input->images == 0 || input->images > VIEWS_MAX)
         return lp_error(LLMPERF_EINVAL,
                         "the vision step has %" PRIu64 " images; it must have 1 to %d",
-                        given->images, VIEWS_MAX);
-    if (!given->tile_rows != !given->tile_columns)
+                        input->images, VIEWS_MAX);
+    if (!input->tile_rows != !input->tile_columns)
         return lp_error(LLMPERF_EINVAL, "tile_rows and tile_columns must be given together");
-    for (uint64_t i = 0; i < given->images; i++) {
-        uint64_t rows = given->tile_rows ? given->tile_rows[i] : 0;
-        uint64_t columns = given->tile_columns ? given->tile_columns[i] : 0;
+    for (uint64_t i = 0; i < input->images; i++) {
+        uint64_t rows = input->tile_rows ? input->tile_rows[i] : 0;
+        uint64_t columns = input->tile_columns ? input->tile_columns[i] : 0;
 
         if (rows > 1024 || columns > 1024 || (views += 1 + rows * columns) > VIEWS_MAX)
             return lp_error(LLMPERF_EINVAL, "more than 1024 tiles per side or %d views", VIEWS_MAX);

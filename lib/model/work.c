@@ -134,7 +134,7 @@ static void add_attention(const struct build *build)
     struct lp_operator *op = add(build, "attention");
     lp_u128 pairs = step->pairs[build->window] * op->layers;
     lp_u128 cache = lp_dtype_bytes(step->cache, build->local.kv_elements) * op->layers;
-    bool decode = step->given.phase == LLMPERF_PHASE_DECODE;
+    bool decode = step->input.phase == LLMPERF_PHASE_DECODE;
 
     op->model = lp_divide_up(pairs * build->whole.pair_flops, step->tensor);
     op->expected = step->useful_pairs[build->window] * (double)op->layers *
@@ -322,8 +322,8 @@ static double touched(const struct lp_decoder *decoder, const struct lp_step *st
 
     if (decoder->experts == 0)
         return NAN;
-    if (step->given.experts_touched > 0)
-        return step->given.experts_touched;
+    if (step->input.experts_touched > 0)
+        return step->input.experts_touched;
     return llmperf_experts_expected(decoder->experts, decoder->chosen, (uint64_t)tokens);
 }
 
@@ -331,7 +331,7 @@ static double touched(const struct lp_decoder *decoder, const struct lp_step *st
 static void add_stage(struct build *build)
 {
     const struct lp_step *step = build->step;
-    uint64_t rank = step->given.pipeline_rank, each = build->decoder->layers / step->pipeline;
+    uint64_t rank = step->input.pipeline_rank, each = build->decoder->layers / step->pipeline;
     uint64_t more = build->decoder->layers % step->pipeline, kinds[LP_LAYER_KINDS];
     uint64_t first = rank * each + (rank < more ? rank : more);
 
@@ -350,10 +350,10 @@ void lp_decoder_work(const struct llmperf_model *model, const struct lp_step *st
     lp_decoder_attention(&model->decoder, step->tensor, &build.local);
     out->experts_touched = touched(&model->decoder, step);
     out->tokens = out->positions = step->tokens;
-    if (step->given.pipeline_rank == 0)
+    if (step->input.pipeline_rank == 0)
         add_input(&build);
     add_stage(&build);
-    if (step->given.pipeline_rank + (uint64_t)1 == step->pipeline)
+    if (step->input.pipeline_rank + (uint64_t)1 == step->pipeline)
         add_output(&build);
     else
         add_hand_over(&build);

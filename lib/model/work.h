@@ -11,7 +11,7 @@
 
 /** A checked step, and the sums over its requests that all operators are computed from. */
 struct lp_step {
-    llmperf_step given;
+    llmperf_step input;
     uint64_t tensor, pipeline, expert, data;  /* parallel GPUs, each at least 1 */
     uint32_t base, weight, activation, cache; /* LLMPERF_DTYPE_… */
     lp_u128 tokens, padded, rows, cached;
@@ -41,7 +41,7 @@ struct lp_operators {
 };
 
 /** Check a step and add up its requests. 0 or LLMPERF_EINVAL, LLMPERF_ENOTSUP. */
-int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *given,
+int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *input,
                     struct lp_step *out);
 
 /** Next operator, zeroed but for its names. */
@@ -56,7 +56,7 @@ int lp_vision_work(const struct llmperf_model *model, const struct lp_step *step
                    struct lp_operators *out);
 
 /** Check a step and list its operators. 0 or LLMPERF_EINVAL, LLMPERF_ENOTSUP. */
-int lp_model_operators(const struct llmperf_model *model, const llmperf_step *given,
+int lp_model_operators(const struct llmperf_model *model, const llmperf_step *input,
                        struct lp_step *step, struct lp_operators *list);
 
 /** Number of (query, key) pairs of new tokens under a causal mask; window: keys that a token

@@ -168,9 +168,9 @@ static void add_to_parent(struct freezer *freezer, struct work_table *work, uint
     uint32_t parent = lp_path_get(node)->parent;
     uint64_t *above = &work->quantities[parent][q], below = work->quantities[node][q];
     uint8_t *origin = &work->origins[parent][q], origin_below = work->origins[node][q];
-    bool given = host_work(freezer, work->window, parent)->quantities[q] != 0;
+    bool has_work = host_work(freezer, work->window, parent)->quantities[q] != 0;
 
-    if (given || *origin == WORK_LOST)
+    if (has_work || *origin == WORK_LOST)
         return;
     if (below == LLMPERF_UNKNOWN) {
         if (*origin == LLMPERF_WORK_MODEL && is_stage_with_work(freezer, work->window, node)) {

@@ -38,18 +38,18 @@ static int push_text(const struct lp_nvtx_domain *domain, const char *text,
                      const struct lp_nvtx_attributes *attributes)
 {
     struct lp_thread *thread = lp_thread_get();
-    const struct lp_nvtx_domain *given = domain;
+    const struct lp_nvtx_domain *object = domain;
 
     if (!thread || !domain)
         return -1;
     if (thread->depth < LLMPERF_REGION_DEPTH)
         /* The level belongs to the domain that the program will pop, whatever its label says. */
-        lp_stack_open(thread, lp_nvtx_node(thread, thread->node, &domain, text), given->owner);
+        lp_stack_open(thread, lp_nvtx_node(thread, thread->node, &domain, text), object->owner);
     else
         thread->depth++;
     if (attributes && attributes->payload_type != 0)
         count_payload(thread, domain, attributes);
-    return (int)lp_stack_depth(thread, given->owner) - 1;
+    return (int)lp_stack_depth(thread, object->owner) - 1;
 }
 
 static int pop(const struct lp_nvtx_domain *domain)
@@ -270,15 +270,15 @@ static const struct place payload[] = {
 
 bool lp_nvtx_extend(const void *extension)
 {
-    const struct lp_nvtx_extension *given = extension;
+    const struct lp_nvtx_extension *object = extension;
 
-    if (!given || given->struct_size < sizeof(*given) ||
-        given->module != LP_NVTX_EXTENSION_PAYLOAD || given->segment_count < 1 ||
-        !given->segments[0].slots)
+    if (!object || object->struct_size < sizeof(*object) ||
+        object->module != LP_NVTX_EXTENSION_PAYLOAD || object->segment_count < 1 ||
+        !object->segments[0].slots)
         return false;
     for (size_t i = 0; i < sizeof(payload) / sizeof(payload[0]); i++)
-        if (payload[i].index < given->segments[0].slot_count)
-            given->segments[0].slots[payload[i].index] = (intptr_t)payload[i].function;
+        if (payload[i].index < object->segments[0].slot_count)
+            object->segments[0].slots[payload[i].index] = (intptr_t)payload[i].function;
     return true;
 }
 

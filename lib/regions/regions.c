@@ -90,17 +90,17 @@ static void set_kind(uint32_t node, uint32_t kind)
 
 void llmperf_region_begin_attr(const llmperf_region_attr *attr)
 {
-    const llmperf_region_attr given = read_attr(attr);
+    const llmperf_region_attr whole = read_attr(attr);
 
-    begin_region(given.label, given.kind);
+    begin_region(whole.label, whole.kind);
     /* A region above the limit has no path: another one is innermost. */
-    if (lp_thread_self && given.kind && lp_thread_self->depth <= LLMPERF_REGION_DEPTH)
-        set_kind(lp_thread_self->node, given.kind);
-    llmperf_region_count(LLMPERF_QUANTITY_TOKENS, given.tokens);
-    llmperf_region_count(LLMPERF_QUANTITY_SEQUENCES, given.sequences);
-    llmperf_region_count(LLMPERF_QUANTITY_CONTEXT, given.context);
-    llmperf_region_count(LLMPERF_QUANTITY_FLOPS, given.flops);
-    llmperf_region_count(LLMPERF_QUANTITY_BYTES, given.bytes);
+    if (lp_thread_self && whole.kind && lp_thread_self->depth <= LLMPERF_REGION_DEPTH)
+        set_kind(lp_thread_self->node, whole.kind);
+    llmperf_region_count(LLMPERF_QUANTITY_TOKENS, whole.tokens);
+    llmperf_region_count(LLMPERF_QUANTITY_SEQUENCES, whole.sequences);
+    llmperf_region_count(LLMPERF_QUANTITY_CONTEXT, whole.context);
+    llmperf_region_count(LLMPERF_QUANTITY_FLOPS, whole.flops);
+    llmperf_region_count(LLMPERF_QUANTITY_BYTES, whole.bytes);
 }
 
 void llmperf_prefill_begin(uint64_t tokens)

@@ -104,7 +104,7 @@ static void free_session(struct llmperf_session *session)
     lp_counter_totals_free(session->counter_totals);
     lp_stage_work_free(session->stage_work);
     lp_kernel_classes_free(session->classes);
-    lp_given_clear(&session->given);
+    lp_input_list_clear(&session->inputs);
     lp_names_clear(&session->names);
     lp_requests_clear(&session->requests);
     lp_sampling_clear(&session->sampling);
@@ -187,7 +187,7 @@ int lp_session_start(const llmperf_session_options *options, bool injected,
     if (!session)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     lp_requests_init(&session->requests);
-    lp_given_init(&session->given);
+    lp_input_list_init(&session->inputs);
     session->pid = getpid();
     session->injected = injected;
     if (lp_variables_are_ignored())

@@ -14,7 +14,7 @@
 #include "lib/session/counter_pace.h"
 #include "lib/session/options/counter_request.h"
 #include "lib/session/flush.h"
-#include "lib/session/options/given.h"
+#include "lib/session/options/input_list.h"
 #include "lib/session/health.h"
 #include "lib/session/options/options.h"
 #include "lib/session/detach.h"
@@ -38,7 +38,7 @@ struct llmperf_session {
     char *run_file;   /* path of run.llmperf; NULL: no file */
     pid_t pid;
     _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
-    struct lp_given given;       /* what the program reported about its inputs */
+    struct lp_input_list inputs; /* what the program reported about its inputs */
     struct lp_requests requests; /* requests of other threads to the collector */
     pthread_t collector;
     pthread_t stopper;             /* of llmperf_session_stop_async(), if has_stopper */

@@ -80,7 +80,7 @@ int llmperf_session_add_input(llmperf_session *session, const llmperf_input *inp
     if ((status = lp_sized_check(input)) < 0 ||
         (status = lp_sized_in(&whole, input, sizeof(whole))) < 0)
         return status;
-    return lp_given_add(&session->given, &whole);
+    return lp_input_list_add(&session->inputs, &whole);
 }
 
 const char *llmperf_session_run_dir(const llmperf_session *session)

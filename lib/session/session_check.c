@@ -61,10 +61,10 @@ static int check_dtype(void)
     return lp_error(LLMPERF_EINVAL, "LLMPERF_DTYPE: %s", llmperf_last_error());
 }
 
-int llmperf_session_check(const llmperf_session_options *given, uint32_t *tier_out)
+int llmperf_session_check(const llmperf_session_options *inputs, uint32_t *tier_out)
 {
     struct lp_options options;
-    int status = lp_options_init(&options, given);
+    int status = lp_options_init(&options, inputs);
 
     if (status == 0 && (status = check_dtype()) == 0 && (status = check_model(&options)) == 0 &&
         (status = check_rules(&options)) == 0 && (status = check_regions(&options)) == 0)

@@ -106,9 +106,9 @@ static uint32_t tier_of(const struct llmperf_session *session)
 
 static const char *model_source(const struct llmperf_session *session)
 {
-    const char *given = session->options.model_path;
+    const char *path = session->options.model_path;
 
-    return given || !session->stage_work ? given : LP_CONFIGURED_MODEL;
+    return path || !session->stage_work ? path : LP_CONFIGURED_MODEL;
 }
 
 static int add_facts(struct llmperf_session *session, const struct lp_device_stats *stats,
@@ -154,12 +154,12 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
 
 static int add_given(struct llmperf_session *session, llmperf_profile *profile)
 {
-    char *given;
-    int status = lp_given_json(&session->given, &given);
+    char *inputs;
+    int status = lp_input_list_json(&session->inputs, &inputs);
 
     if (status == 0)
-        status = lp_profile_set_fact(profile, "given", given);
-    free(given);
+        status = lp_profile_set_fact(profile, "given", inputs);
+    free(inputs);
     return status;
 }
 

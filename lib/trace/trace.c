@@ -320,14 +320,14 @@ static void take_count(struct lp_trace *trace, struct trace_thread *state, uint3
     add_on_thread(trace, state, &event);
 }
 
-void lp_trace_host(struct lp_trace *trace, uint32_t thread, const struct lp_record *given)
+void lp_trace_host(struct lp_trace *trace, uint32_t thread, const struct lp_record *original)
 {
     struct trace_thread *state = find_thread(trace, thread);
-    struct lp_record here = *given, *record = &here;
+    struct lp_record here = *original, *record = &here;
 
     if (!state)
         return;
-    here.time_ns = shifted(trace, given->time_ns);
+    here.time_ns = shifted(trace, original->time_ns);
     switch (record->kind) {
     case LP_RECORD_LAUNCH:
         release_launch(trace, state);

@@ -21,9 +21,9 @@ static int run(const struct command *command, int argc, char **argv)
 
     if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
-    name = given_value(&words, "--config");
+    name = option_value(&words, "--config");
     status = llmperf_config_compose(name ? name : "config", (const char *const *)(argv + 1),
-                                    (size_t)words.count, given_value(&words, "--model"), &config);
+                                    (size_t)words.count, option_value(&words, "--model"), &config);
     if (status == 0)
         status = llmperf_config_document(
             config, "", choice_of(command, &words, 0) ? LLMPERF_CONFIG_JSON : LLMPERF_CONFIG_YAML,

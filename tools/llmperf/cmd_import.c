@@ -65,16 +65,15 @@ static int replay_all(const struct command *command, char **paths, int count, co
 
 static int name_run(const struct configured *configured, char *run_id, size_t size)
 {
-    const char *given = NULL;
+    const char *id = NULL;
 
     new_run_id(run_id, 0);
     if (!configured->config || !llmperf_config_has(configured->config, "run.id") ||
-        llmperf_config_text(configured->config, "run.id", &given) < 0)
+        llmperf_config_text(configured->config, "run.id", &id) < 0)
         return EXIT_FINE;
-    if (*given && *given != '.' && !strchr(given, '/') &&
-        snprintf(run_id, size, "%s", given) < (int)size)
+    if (*id && *id != '.' && !strchr(id, '/') && snprintf(run_id, size, "%s", id) < (int)size)
         return EXIT_FINE;
-    fprintf(stderr, "llmperf import: run.id %s must be a folder name without a path\n", given);
+    fprintf(stderr, "llmperf import: run.id %s must be a folder name without a path\n", id);
     return EXIT_USAGE;
 }
 

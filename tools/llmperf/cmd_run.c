@@ -59,15 +59,14 @@ static void make_run_id(char *text, size_t size)
 static int make_job_folder(struct job *job, const char *out)
 {
     char folder[RUN_PATH_BYTES / 2], run_id[sizeof(job->config.run_id)];
-    const char *given = job->config.run_id;
+    const char *id = job->config.run_id;
 
-    if (strchr(given, '/') || strcmp(given, ".") == 0 || strcmp(given, "..") == 0) {
-        fprintf(stderr, "llmperf run: run.id %s must be a folder name without a path\n", given);
+    if (strchr(id, '/') || strcmp(id, ".") == 0 || strcmp(id, "..") == 0) {
+        fprintf(stderr, "llmperf run: run.id %s must be a folder name without a path\n", id);
         return EXIT_USAGE;
     }
     make_run_id(run_id, sizeof(run_id));
-    if (snprintf(folder, sizeof(folder), "%s/%s", out, *given ? given : run_id) >=
-            (int)sizeof(folder) ||
+    if (snprintf(folder, sizeof(folder), "%s/%s", out, *id ? id : run_id) >= (int)sizeof(folder) ||
         !folder_make_own(folder) || !realpath(folder, job->folder)) {
         fprintf(stderr, "llmperf run: cannot create a folder in %s: %s\n", out, strerror(errno));
         return EXIT_ENVIRONMENT;
@@ -118,12 +117,12 @@ static bool is_taken(const char *variable, const char *consequence)
 /* For sessions with a configuration of their own. */
 static void set_options(const struct words *words)
 {
-    for (size_t i = 0; i < words->given_count; i++) {
-        const llmperf_option_info *info = &words->given[i].info;
+    for (size_t i = 0; i < words->setting_count; i++) {
+        const llmperf_option_info *info = &words->settings[i].info;
 
         if (info->variable && info->key && strcmp(info->word, "--out") != 0)
             setenv(info->variable,
-                   info->kind == LLMPERF_OPTION_SWITCH ? "1" : words->given[i].value, 1);
+                   info->kind == LLMPERF_OPTION_SWITCH ? "1" : words->settings[i].value, 1);
     }
 }
 
@@ -370,10 +369,10 @@ static int check_words(const struct command *command, int count, char **argv)
 /* Combinations that the session in the program accepts but that have no effect. */
 static int check_tier(const struct job *job, const struct command *command)
 {
-    if (given_value(job->words, "--counters") && job->session_tier != LLMPERF_TIER_COUNTERS &&
+    if (option_value(job->words, "--counters") && job->session_tier != LLMPERF_TIER_COUNTERS &&
         job->session_tier != LLMPERF_TIER_LIGHT)
         return fail_usage(command, "--counters needs --tier counters or light");
-    if (given_value(job->words, "--rule") && job->session_tier != LLMPERF_TIER_LIGHT)
+    if (option_value(job->words, "--rule") && job->session_tier != LLMPERF_TIER_LIGHT)
         return fail_usage(command,
                           "--rule needs --tier light: rules only change what tier light collects");
     return EXIT_FINE;
@@ -459,13 +458,13 @@ static const struct option options[] = {
 /* For options that are no keys of the configuration. */
 static int check_options(const struct command *command, const struct words *words)
 {
-    const char *tier = given_value(words, "--tier"), *rules = given_value(words, "--rule");
+    const char *tier = option_value(words, "--tier"), *rules = option_value(words, "--rule");
 
     if (rules && !rules[strspn(rules, " \t\n;")])
         return fail_usage(
             command,
             "--rule is empty; write a rule such as \"decode_step p99 above 30 ms for 2 s\"");
-    if (given_value(words, "--counters") && tier && strcmp(tier, "counters") != 0 &&
+    if (option_value(words, "--counters") && tier && strcmp(tier, "counters") != 0 &&
         strcmp(tier, "light") != 0)
         return fail_usage(command, "--counters needs --tier counters or light");
     return EXIT_FINE;

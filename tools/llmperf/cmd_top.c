@@ -72,15 +72,15 @@ static bool find_newest(const char *folder, char *newest)
 }
 
 /* For a folder of runs, its newest run is used. */
-static int choose_folder(const char *given, char *folder)
+static int choose_folder(const char *path, char *folder)
 {
-    if (holds_runs(given) || !find_newest(given, folder))
-        snprintf(folder, PATH_BYTES, "%s", given);
+    if (holds_runs(path) || !find_newest(path, folder))
+        snprintf(folder, PATH_BYTES, "%s", path);
     if (holds_runs(folder))
         return EXIT_FINE;
     fprintf(stderr,
             "llmperf: %s contains no run; give a run, the folder of a job, or a folder of runs\n",
-            given);
+            path);
     return EXIT_USAGE;
 }
 
@@ -147,7 +147,7 @@ static const struct option options[] = {
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    char given[PATH_BYTES], folder[PATH_BYTES];
+    char path[PATH_BYTES], folder[PATH_BYTES];
     struct words words;
     int status;
 
@@ -155,8 +155,8 @@ static int run(const struct command *command, int argc, char **argv)
         return status;
     if (words.count > 1)
         return fail_usage(command, "expected one run, job or folder of runs");
-    if ((status = configured_folder(&words, argv[1], given)) != EXIT_FINE ||
-        (status = choose_folder(given, folder)) != EXIT_FINE)
+    if ((status = configured_folder(&words, argv[1], path)) != EXIT_FINE ||
+        (status = choose_folder(path, folder)) != EXIT_FINE)
         return status;
     return words.values[0] ? show_once(folder) : watch(folder);
 }

@@ -75,16 +75,16 @@ static bool set(struct configured *configured, const char *key, const char *valu
 
 bool configured_take(struct configured *configured, const struct words *words)
 {
-    for (size_t i = 0; i < words->given_count; i++) {
-        const struct given *given = &words->given[i];
+    for (size_t i = 0; i < words->setting_count; i++) {
+        const struct setting *setting = &words->settings[i];
 
-        if (strcmp(given->info.word, "--config") == 0)
-            configured->name = given->value;
-        else if (strcmp(given->info.word, "--model") == 0)
-            configured->model = given->value;
-        else if (!set(configured, given->info.key, given->value,
-                      given->info.kind != LLMPERF_OPTION_SWITCH &&
-                          given->info.kind != LLMPERF_OPTION_NUMBER))
+        if (strcmp(setting->info.word, "--config") == 0)
+            configured->name = setting->value;
+        else if (strcmp(setting->info.word, "--model") == 0)
+            configured->model = setting->value;
+        else if (!set(configured, setting->info.key, setting->value,
+                      setting->info.kind != LLMPERF_OPTION_SWITCH &&
+                          setting->info.kind != LLMPERF_OPTION_NUMBER))
             return false;
     }
     return true;
@@ -145,9 +145,9 @@ const char *configured_text(const struct configured *configured, const char *key
     return text && *text ? text : usual;
 }
 
-int configured_folder(const struct words *words, const char *given, char *folder)
+int configured_folder(const struct words *words, const char *path, char *folder)
 {
-    const char *name = given_value(words, "--config");
+    const char *name = option_value(words, "--config");
     struct configured configured = { .name = NULL };
     int status = 0;
 
@@ -156,7 +156,7 @@ int configured_folder(const struct words *words, const char *given, char *folder
     if (status < 0)
         return fail_status(status);
     snprintf(folder, CONFIGURED_PATH_BYTES, "%s",
-             words->count > 0 ? given : configured_text(&configured, "artifacts.dir", "runs"));
+             words->count > 0 ? path : configured_text(&configured, "artifacts.dir", "runs"));
     configured_clear(&configured);
     return EXIT_FINE;
 }
@@ -197,14 +197,14 @@ static bool is_of_model(const llmperf_option_info *info)
 
 int configured_apply(llmperf_profile *profile, const struct words *words)
 {
-    const char *model = words ? given_value(words, "--model") : NULL;
-    const char *dtype = words ? given_value(words, "--dtype") : NULL, *reason;
+    const char *model = words ? option_value(words, "--model") : NULL;
+    const char *dtype = words ? option_value(words, "--dtype") : NULL, *reason;
     int status = LLMPERF_OK;
 
-    for (size_t i = 0; words && status == LLMPERF_OK && i < words->given_count; i++)
-        if (!is_of_model(&words->given[i].info))
-            status = llmperf_profile_set_option(profile, words->given[i].info.key,
-                                                words->given[i].value);
+    for (size_t i = 0; words && status == LLMPERF_OK && i < words->setting_count; i++)
+        if (!is_of_model(&words->settings[i].info))
+            status = llmperf_profile_set_option(profile, words->settings[i].info.key,
+                                                words->settings[i].value);
     if (status == LLMPERF_OK && (!words || model || dtype))
         status = llmperf_profile_apply_model(profile, model, dtype);
     if (status < 0) {

@@ -117,20 +117,20 @@ static int take_library(const struct command *command, int argc, char **argv, in
     llmperf_option_info info;
 
     for (size_t index = 0; next_library_option(command, &index, &info);) {
-        struct given *given = &words->given[words->given_count];
+        struct setting *setting = &words->settings[words->setting_count];
 
         if (!is_named(argument, info.word))
             continue;
-        if (words->given_count == OPTIONS_MOST)
+        if (words->setting_count == OPTIONS_MOST)
             return fail_usage(command, "more than %d options", OPTIONS_MOST);
-        given->info = info;
-        given->value = info.value ? take_value(argc, argv, at, strlen(info.word)) : "true";
-        if (!given->value)
+        setting->info = info;
+        setting->value = info.value ? take_value(argc, argv, at, strlen(info.word)) : "true";
+        if (!setting->value)
             return fail_value(command, argument);
-        words->given_count++;
+        words->setting_count++;
         return check_value(command, info.word, info.choices, (uint64_t)info.least,
                            info.kind == LLMPERF_OPTION_NUMBER ? (uint64_t)info.most : 0,
-                           given->value);
+                           setting->value);
     }
     return fail_usage(command, "unknown option %s", argument);
 }
@@ -168,15 +168,15 @@ int parse_words(const struct command *command, int argc, char **argv, struct wor
     return status;
 }
 
-const char *given_value(const struct words *words, const char *name)
+const char *option_value(const struct words *words, const char *name)
 {
-    for (size_t i = words->given_count; i > 0; i--)
-        if (strcmp(words->given[i - 1].info.word, name) == 0)
-            return words->given[i - 1].value;
+    for (size_t i = words->setting_count; i > 0; i--)
+        if (strcmp(words->settings[i - 1].info.word, name) == 0)
+            return words->settings[i - 1].value;
     return NULL;
 }
 
-uint64_t given_number(const struct words *words, int option, uint64_t usual)
+uint64_t number_value(const struct words *words, int option, uint64_t usual)
 {
     uint64_t number = usual;
 

@@ -41,11 +41,11 @@ struct command {
 struct words {
     const char *values[OPTIONS_MOST]; /* values of the command's options, in the order of its table;
                                          "" for an option without a value, NULL: not given */
-    struct given {
+    struct setting {
         llmperf_option_info info;
-        const char *value; /* "true" for one that takes no value */
-    } given[OPTIONS_MOST]; /* options of the library's table */
-    size_t given_count;
+        const char *value;    /* "true" for one that takes no value */
+    } settings[OPTIONS_MOST]; /* options of the library's table */
+    size_t setting_count;
     int count; /* operands, from argv[1] on */
 };
 
@@ -54,10 +54,10 @@ struct words {
 int parse_words(const struct command *command, int argc, char **argv, struct words *words);
 
 /** The value of an option of the library's table; NULL: not given. */
-const char *given_value(const struct words *words, const char *name);
+const char *option_value(const struct words *words, const char *name);
 
 /** The value of a number option; `usual` if it was not given. */
-uint64_t given_number(const struct words *words, int option, uint64_t usual);
+uint64_t number_value(const struct words *words, int option, uint64_t usual);
 
 /** Index of a value in "md|json". */
 int choice_of(const struct command *command, const struct words *words, int option);

@@ -4,11 +4,11 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
 
-static void put_pair(struct lp_text *out, double given, double counted)
+static void put_pair(struct lp_text *out, double analytic, double counted)
 {
-    lp_md_cell_number(out, given);
+    lp_md_cell_number(out, analytic);
     lp_md_cell_number(out, counted);
-    lp_md_cell_number(out, given > 0 ? counted / given : NAN);
+    lp_md_cell_number(out, analytic > 0 ? counted / analytic : NAN);
 }
 
 static void put_row(const struct lp_region_finding *region, struct lp_text *out)

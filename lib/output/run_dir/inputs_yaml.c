@@ -27,11 +27,11 @@ static void add_input(struct lp_text *out, const json_t *input)
 }
 
 /* The list of the configuration's manifest is YAML that starts with "inputs:". */
-static void add_inputs(struct lp_text *out, const char *manifest, const json_t *given)
+static void add_inputs(struct lp_text *out, const char *manifest, const json_t *list)
 {
-    lp_text_puts(out, manifest ? manifest : json_array_size(given) ? "inputs:\n" : "inputs: []\n");
-    for (size_t i = 0; i < json_array_size(given); i++)
-        add_input(out, json_array_get(given, i));
+    lp_text_puts(out, manifest ? manifest : json_array_size(list) ? "inputs:\n" : "inputs: []\n");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        add_input(out, json_array_get(list, i));
 }
 
 int lp_inputs_yaml(const llmperf_profile *profile, struct lp_text *out)

@@ -87,14 +87,14 @@ static void explain(struct lp_text *out, const char *what, double ratio, const c
     lp_text_puts(out, "\n");
 }
 
-static void put_pair(struct lp_text *out, const char *name, uint64_t given, double measured,
+static void put_pair(struct lp_text *out, const char *name, uint64_t analytic, double measured,
                      uint64_t instances)
 {
     lp_text_puts(out, "|");
     lp_md_cell_text(out, name);
-    lp_md_cell_number(out, given == LLMPERF_UNKNOWN ? NAN : (double)given);
+    lp_md_cell_number(out, analytic == LLMPERF_UNKNOWN ? NAN : (double)analytic);
     lp_md_cell_number(out, measured * (double)instances);
-    lp_md_cell_number(out, ratio_of(measured, given, instances));
+    lp_md_cell_number(out, ratio_of(measured, analytic, instances));
     lp_text_puts(out, "\n");
 }
 

@@ -59,21 +59,21 @@ static int choose_trace(struct lp_options *options, const struct lp_resolved *re
 }
 
 /* A flag of a newer version requests something that this version would not do. */
-static int check_flags(const llmperf_session_options *given)
+static int check_flags(const llmperf_session_options *caller)
 {
     const uint32_t known = LLMPERF_SESSION_NO_REPORTS | LLMPERF_SESSION_RELEASE |
                            LLMPERF_SESSION_GRAPH_LEVEL | LLMPERF_SESSION_DETACH;
 
-    if (given->flags & ~known)
+    if (caller->flags & ~known)
         return lp_error(LLMPERF_EINVAL,
                         "unknown flags 0x%" PRIx32
                         "; use LLMPERF_SESSION_NO_REPORTS, _RELEASE, _GRAPH_LEVEL and _DETACH",
-                        given->flags & ~known);
-    if (given->reserved)
+                        caller->flags & ~known);
+    if (caller->reserved)
         return lp_error(LLMPERF_EINVAL,
                         "reserved is %" PRIu32 " and must be 0; initialise with "
                         "LLMPERF_SESSION_OPTIONS_INIT",
-                        given->reserved);
+                        caller->reserved);
     return 0;
 }
 
@@ -123,14 +123,14 @@ static int take_options(struct lp_options *options, const struct lp_resolved *re
     return choose_detach(options, lp_option_source(resolved, "session.detach"));
 }
 
-int lp_options_init(struct lp_options *options, const llmperf_session_options *given)
+int lp_options_init(struct lp_options *options, const llmperf_session_options *caller)
 {
     llmperf_session_options whole = LLMPERF_SESSION_OPTIONS_INIT;
     struct lp_resolved resolved;
     int status;
 
     *options = (struct lp_options){ 0 };
-    if ((status = lp_sized_in(&whole, given, sizeof(whole))) < 0 ||
+    if ((status = lp_sized_in(&whole, caller, sizeof(whole))) < 0 ||
         (status = check_flags(&whole)) < 0 ||
         (status = lp_session_from_config(&whole, &resolved, &options->config)) < 0)
         return status;

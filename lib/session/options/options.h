@@ -33,7 +33,7 @@ struct lp_options {
 };
 
 /** 0; LLMPERF_EINVAL, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. Clear it afterwards in all cases. */
-int lp_options_init(struct lp_options *options, const llmperf_session_options *given);
+int lp_options_init(struct lp_options *options, const llmperf_session_options *caller);
 void lp_options_clear(struct lp_options *options);
 
 /** The number of an option that has no field here, such as "artifacts.keep_runs". */

@@ -13,7 +13,7 @@ struct lp_parallel lp_parallel_of(uint32_t tensor, uint32_t expert)
 {
     return (struct lp_parallel){ .tensor = tensor ? tensor : 1,
                                  .expert = expert ? expert : 1,
-                                 .given = tensor > 0 || expert > 0 };
+                                 .is_set = tensor > 0 || expert > 0 };
 }
 
 int lp_parallel_check(const struct lp_parallel *parallel, const llmperf_model *model,
@@ -134,9 +134,9 @@ static int report_ranks(const struct lp_parallel *parallel, size_t *number,
 
     if (gpus == 0)
         return 0;
-    if (!parallel->given && several)
+    if (!parallel->is_set && several)
         snprintf(who, sizeof(who), "%" PRIu64 " ranks (%s)", ranks.count, ranks.variable);
-    else if (!parallel->given && gpus > 1)
+    else if (!parallel->is_set && gpus > 1)
         snprintf(who, sizeof(who), "%" PRIu64 " GPUs of this process", gpus);
     else if (several && ranks.count % parallel->tensor)
         return note_odd(parallel, &ranks, profile);
@@ -153,7 +153,7 @@ int lp_parallel_facts(const struct lp_parallel *parallel, const llmperf_model_in
     char tensor[16], expert[16];
     int status;
 
-    if (!parallel->given)
+    if (!parallel->is_set)
         return report_ranks(parallel, &assumptions, profile);
     snprintf(tensor, sizeof(tensor), "%" PRIu32, parallel->tensor);
     snprintf(expert, sizeof(expert), "%" PRIu32, parallel->expert);

@@ -14,7 +14,7 @@
 
 struct lp_parallel {
     uint32_t tensor, expert; /* as in llmperf_step; at least 1 */
-    bool given;              /* one of them was, also as 1 */
+    bool is_set;             /* one of them was, also as 1 */
 };
 
 /** 0: not given. */

@@ -335,9 +335,9 @@ static int read_value(struct parser *parser, const struct statement *statement, 
     uint8_t kind = 0;
     int status;
 
-    if (op->given & (1u << key))
+    if (op->keys_set & (1u << key))
         return complain(parser, "%s= is given more than once", keys[key].word);
-    op->given |= 1u << key;
+    op->keys_set |= 1u << key;
     if (key != LP_FAKE_KIND)
         return read_number(parser, statement, word, keys[key].least, most, &op->values[key]);
     status = read_choice(parser, statement, word, kinds, &kind);
@@ -405,7 +405,7 @@ static int check_rule(struct parser *parser, const struct lp_fake_op *op)
         return complain(parser, "only rules are allowed here; write on PATTERN before it");
     if (!on && op->verb != LP_FAKE_LAUNCH && op->verb != LP_FAKE_REPEAT && op->verb != LP_FAKE_DONE)
         return complain(parser, "a rule can contain launch, repeat and done only");
-    if (op->given & ~(KEY(STREAM) | KEY(DURATION)))
+    if (op->keys_set & ~(KEY(STREAM) | KEY(DURATION)))
         return complain(parser, "launch in a rule accepts stream= and duration= only");
     return 0;
 }
@@ -446,7 +446,7 @@ static int check_given(struct parser *parser, const struct statement *statement,
 {
     uint32_t needed = statement->keys & (COPY_KEYS);
 
-    if (op->verb < LP_FAKE_NODE || (op->given & needed) == needed)
+    if (op->verb < LP_FAKE_NODE || (op->keys_set & needed) == needed)
         return 0;
     return complain(parser, "%s needs an id; write: %s", statement->word, statement->usage);
 }

@@ -101,9 +101,9 @@ enum lp_fake_key {
 
 /** One statement, defaults filled in. */
 struct lp_fake_op {
-    uint8_t verb;   /* enum lp_fake_verb */
-    uint8_t choice; /* LLMPERF_QUANTITY_…, enum lp_fake_copy or enum lp_fake_fault */
-    uint32_t given; /* set of enum lp_fake_key that the script gives */
+    uint8_t verb;      /* enum lp_fake_verb */
+    uint8_t choice;    /* LLMPERF_QUANTITY_…, enum lp_fake_copy or enum lp_fake_fault */
+    uint32_t keys_set; /* set of enum lp_fake_key that the script gives */
     uint32_t line;
     uint32_t first_name, name_count; /* in names of the script */
     uint32_t partner;                /* of done: its repeat or on, and the other way round */

@@ -147,23 +147,23 @@ static bool take_acceptance(const struct command *command, const struct words *w
 static bool take_sizes(const struct command *command, const struct words *words,
                        struct model_answer *answer)
 {
-    answer->prompt = given_number(words, PROMPT, 0);
-    answer->prefix = given_number(words, PREFIX, 0);
-    answer->context = given_number(words, CONTEXT, answer->prefix + answer->prompt);
-    answer->batch = given_number(words, BATCH, 1);
-    answer->generated = given_number(words, DECODE, 0);
-    answer->tile_pixels = given_number(words, TILE_SIZE, 0);
+    answer->prompt = number_value(words, PROMPT, 0);
+    answer->prefix = number_value(words, PREFIX, 0);
+    answer->context = number_value(words, CONTEXT, answer->prefix + answer->prompt);
+    answer->batch = number_value(words, BATCH, 1);
+    answer->generated = number_value(words, DECODE, 0);
+    answer->tile_pixels = number_value(words, TILE_SIZE, 0);
     return take_pair(command, words, IMAGE, &answer->image_width, &answer->image_height) &&
            take_pair(command, words, TILES, &answer->tile_columns, &answer->tile_rows);
 }
 
 static void take_parallel(const struct words *words, llmperf_step *step)
 {
-    step->tensor_parallel = (uint32_t)given_number(words, TP, 0);
-    step->pipeline_parallel = (uint32_t)given_number(words, PP, 0);
-    step->pipeline_rank = (uint32_t)given_number(words, PP_RANK, 0);
-    step->expert_parallel = (uint32_t)given_number(words, EP, 0);
-    step->data_parallel = (uint32_t)given_number(words, DP, 0);
+    step->tensor_parallel = (uint32_t)number_value(words, TP, 0);
+    step->pipeline_parallel = (uint32_t)number_value(words, PP, 0);
+    step->pipeline_rank = (uint32_t)number_value(words, PP_RANK, 0);
+    step->expert_parallel = (uint32_t)number_value(words, EP, 0);
+    step->data_parallel = (uint32_t)number_value(words, DP, 0);
 }
 
 /* The steps without their arrays. */
@@ -179,7 +179,7 @@ static bool take_steps(const struct command *command, const struct words *words,
     step->requests = answer->batch;
     answer->decode_step = *step;
     answer->decode_step.phase = LLMPERF_PHASE_DECODE;
-    answer->decode_step.draft_tokens = (uint32_t)given_number(words, DRAFT, 0);
+    answer->decode_step.draft_tokens = (uint32_t)number_value(words, DRAFT, 0);
     if (!take_acceptance(command, words, ACCEPTANCE, &answer->decode_step.acceptance))
         return false;
     step = &answer->vision_step;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What the program reported about its inputs. For lib/session only.
  * @threads any thread; `lock` guards the rest */
-#ifndef LP_SESSION_OPTIONS_GIVEN_H
-#define LP_SESSION_OPTIONS_GIVEN_H
+#ifndef LP_SESSION_OPTIONS_INPUT_LIST_H
+#define LP_SESSION_OPTIONS_INPUT_LIST_H
 
 #include <pthread.h>
 
@@ -10,22 +10,22 @@
 #include "llmperf/session.h"
 
 /** Inputs that are kept by name; further ones are counted. A server may run for days. */
-#define LP_GIVEN_KEPT 1000
+#define LP_INPUTS_KEPT 1000
 
-struct lp_given {
+struct lp_input_list {
     pthread_mutex_t lock;
     LP_VECTOR(llmperf_input) rows; /* with texts of our own */
     uint64_t more;
 };
 
-void lp_given_init(struct lp_given *given);
-void lp_given_clear(struct lp_given *given);
+void lp_input_list_init(struct lp_input_list *list);
+void lp_input_list_clear(struct lp_input_list *list);
 
 /** 0, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
-int lp_given_add(struct lp_given *given, const llmperf_input *input);
+int lp_input_list_add(struct lp_input_list *list, const llmperf_input *input);
 
 /** {"inputs": [...], "not_listed": N} as text, or NULL if there are none. *json_out: free().
  * 0 or LLMPERF_ENOMEM. */
-int lp_given_json(struct lp_given *given, char **json_out);
+int lp_input_list_json(struct lp_input_list *list, char **json_out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/session/options/given.h"
+#include "lib/session/options/input_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@
 #include "lib/base/text.h"
 #include "lib/output/format/json_writer.h"
 
-void lp_given_init(struct lp_given *given)
+void lp_input_list_init(struct lp_input_list *list)
 {
-    *given = (struct lp_given){ .more = 0 };
-    pthread_mutex_init(&given->lock, NULL);
+    *list = (struct lp_input_list){ .more = 0 };
+    pthread_mutex_init(&list->lock, NULL);
 }
 
 static void clear_row(llmperf_input *row)
@@ -23,12 +23,12 @@ static void clear_row(llmperf_input *row)
     free((char *)row->kind);
 }
 
-void lp_given_clear(struct lp_given *given)
+void lp_input_list_clear(struct lp_input_list *list)
 {
-    for (size_t i = 0; i < given->rows.count; i++)
-        clear_row(&given->rows.items[i]);
-    lp_vector_clear(&given->rows);
-    pthread_mutex_destroy(&given->lock);
+    for (size_t i = 0; i < list->rows.count; i++)
+        clear_row(&list->rows.items[i]);
+    lp_vector_clear(&list->rows);
+    pthread_mutex_destroy(&list->lock);
 }
 
 /* The file need not be there: it may be a name in a container or on another machine. */
@@ -64,20 +64,20 @@ static int copy_row(llmperf_input *row, const llmperf_input *input)
 }
 
 /* 1: kept, 0: only counted, LLMPERF_ENOMEM. */
-static int keep(struct lp_given *given, const llmperf_input *row)
+static int keep(struct lp_input_list *list, const llmperf_input *row)
 {
     int status = 0;
 
-    pthread_mutex_lock(&given->lock);
-    if (given->rows.count >= LP_GIVEN_KEPT)
-        given->more++;
-    else if ((status = lp_vector_push(&given->rows, *row)) == 0)
+    pthread_mutex_lock(&list->lock);
+    if (list->rows.count >= LP_INPUTS_KEPT)
+        list->more++;
+    else if ((status = lp_vector_push(&list->rows, *row)) == 0)
         status = 1;
-    pthread_mutex_unlock(&given->lock);
+    pthread_mutex_unlock(&list->lock);
     return status;
 }
 
-int lp_given_add(struct lp_given *given, const llmperf_input *input)
+int lp_input_list_add(struct lp_input_list *list, const llmperf_input *input)
 {
     llmperf_input row = LLMPERF_INPUT_INIT;
     int status;
@@ -86,7 +86,7 @@ int lp_given_add(struct lp_given *given, const llmperf_input *input)
         return lp_error(LLMPERF_EINVAL, "an input needs a path or a name");
     if ((status = copy_row(&row, input)) < 0)
         return status;
-    if ((status = keep(given, &row)) <= 0)
+    if ((status = keep(list, &row)) <= 0)
         clear_row(&row);
     return status < 0 ? status : 0;
 }
@@ -110,23 +110,23 @@ static void put_row(struct lp_json *json, const llmperf_input *row)
     lp_json_close(json, '}');
 }
 
-int lp_given_json(struct lp_given *given, char **json_out)
+int lp_input_list_json(struct lp_input_list *list, char **json_out)
 {
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
 
     *json_out = NULL;
-    pthread_mutex_lock(&given->lock);
-    if (given->rows.count == 0) {
-        pthread_mutex_unlock(&given->lock);
+    pthread_mutex_lock(&list->lock);
+    if (list->rows.count == 0) {
+        pthread_mutex_unlock(&list->lock);
         return 0;
     }
     lp_json_open(&json, NULL, '{');
     lp_json_open(&json, "inputs", '[');
-    for (size_t i = 0; i < given->rows.count; i++)
-        put_row(&json, &given->rows.items[i]);
+    for (size_t i = 0; i < list->rows.count; i++)
+        put_row(&json, &list->rows.items[i]);
     lp_json_close(&json, ']');
-    lp_json_count(&json, "not_listed", given->more);
+    lp_json_count(&json, "not_listed", list->more);
     lp_json_close(&json, '}');
-    pthread_mutex_unlock(&given->lock);
+    pthread_mutex_unlock(&list->lock);
     return lp_text_take(&json.text, json_out);
 }

@@ -13,23 +13,24 @@
 #include "lib/record/paths.h"
 #include "llmperf/profile.h"
 
-#define PARKED_LIMIT   1000000u /* activities that wait for their launch */
-#define UNCOUNTED_NEAR 64u      /* intervals of ids that another one may be joined to */
-#define UNCOUNTED_MOST 4096u    /* intervals; each pause makes one a thread */
+#define PARKED_LIMIT   1000000u /* activities without a known launch that are kept */
+#define UNCOUNTED_NEAR 64u      /* intervals of ids that a new one may be joined with */
+#define UNCOUNTED_MOST 4096u    /* intervals; each pause adds one per thread */
 
-/* No monotonic clock passes 146 years: driver faults such as 0x8000000000000000 do. */
+/* Limit of 146 years for monotonic clocks: driver faults such as 0x8000000000000000 are above
+ * it. */
 #define LATEST_NS (UINT64_C(1) << 62)
 
-/* Without the time of a running device: host records go on while it works. */
+/* Limit if the time of a running device is not known: host records continue while it works. */
 #define AHEAD_NS      UINT64_C(3600000000000)
 #define LIVE_AHEAD_NS UINT64_C(1000000000)
 
-/* Bound on the error between the two clocks. */
+/* Largest error between the two clocks. */
 #define SKEW_NS UINT64_C(1000000)
 
 typedef LP_VECTOR(struct lp_activity) activity_vector;
 
-/* Correlation ids of launches that were made while nothing was collected. */
+/* Correlation ids of launches while nothing was collected. */
 struct id_interval {
     uint32_t first, last;
 };
@@ -39,11 +40,12 @@ struct lp_attribution {
     struct lp_open_regions regions;
     struct lp_correlation correlation;
     struct lp_graph_map graphs;
-    activity_vector parked[2]; /* without a launch, since this round and since the round before */
+    activity_vector
+        parked[2]; /* activities without a known launch: of this round, and of the previous one */
     uint64_t launches, failed_launches, graph_launches, graph_failed, memory_calls, memory_failed,
         records_lost;
     uint64_t matched, graphs_matched,
-        memory_matched; /* launches with their record, with their first record */
+        memory_matched; /* launches whose record came; launches whose first record came */
     uint64_t kernels_seen, graph_kernels_seen, memory_seen, kernels_attributed, kernels_outside,
         kernels_unattributed;
     uint64_t duplicates, invalid, incomplete, graph_unmapped;
@@ -52,9 +54,9 @@ struct lp_attribution {
     uint64_t before_launch, nameless;
     uint64_t now_ns; /* of a running device; 0: not reported */
     uint64_t newest_host_ns;
-    uint64_t reported;                       /* records of kernels and graphs, valid or not */
+    uint64_t reported;                       /* records of kernels and graphs, also invalid ones */
     LP_VECTOR(struct id_interval) uncounted; /* oldest first */
-    bool live;                               /* calls may be in progress when collecting begins */
+    bool live;                               /* calls may be in progress when collection begins */
     bool settled;                            /* no more input follows */
 };
 
@@ -80,19 +82,19 @@ void lp_attribution_free(struct lp_attribution *attribution)
     free(attribution);
 }
 
-/* Copies of zero bytes have no record, so memory operations are not waited for. */
+/* Memcpy and memset calls of zero bytes have no record, so these records are not expected. */
 static bool is_awaited(const struct lp_launch *launch)
 {
     return launch->kind != LP_LAUNCH_MEMORY;
 }
 
-/* Does `id` lie in it? Ids wrap. */
+/* Is `id` in the interval? Ids wrap around. */
 static bool interval_has(const struct id_interval *interval, uint32_t id)
 {
     return id - interval->first <= interval->last - interval->first;
 }
 
-/* Intervals of several threads overlap, and one is reported again when it has grown. */
+/* Intervals of several threads overlap, and an interval is reported again after it has grown. */
 static void add_uncounted(struct lp_attribution *attribution, const struct lp_record *record)
 {
     struct id_interval added = { LP_UNCOUNTED_FIRST(record->value),
@@ -111,10 +113,10 @@ static void add_uncounted(struct lp_attribution *attribution, const struct lp_re
             known->last = added.last;
         return;
     }
-    if (count == UNCOUNTED_MOST) /* The records of the older half have come. */
+    if (count == UNCOUNTED_MOST) /* all records of the older half have arrived */
         memmove(attribution->uncounted.items, attribution->uncounted.items + UNCOUNTED_MOST / 2,
                 (attribution->uncounted.count = UNCOUNTED_MOST / 2) * sizeof(added));
-    /* Without memory, launches in it are unattributed. */
+    /* Without memory, its launches will count as unattributed. */
     (void)lp_vector_push(&attribution->uncounted, added);
 }
 
@@ -226,8 +228,8 @@ void lp_attribution_graphs(struct lp_attribution *attribution, const struct lp_g
         lp_graph_map_event(&attribution->graphs, &events[i]);
 }
 
-/* Without host records, as in a session that sees another's kernels only, there is nothing to
- * compare with. */
+/* There may be no host records, for example in a session that sees only another program's
+ * kernels. */
 static bool is_far_ahead(const struct lp_attribution *attribution,
                          const struct lp_activity *activity)
 {
@@ -259,8 +261,7 @@ static bool time_is_valid(struct lp_attribution *attribution, const struct lp_ac
     return true;
 }
 
-/* A record of a launch. The first record of a launch that was expected to have one ends the wait
- * for it. */
+/* A record of a launch. The first record ends the wait for it. */
 static void match_launch(struct lp_attribution *attribution, const struct lp_launch *launch,
                          bool kernel)
 {
@@ -277,7 +278,7 @@ static void match_launch(struct lp_attribution *attribution, const struct lp_lau
     attribution->memory_matched += launch->kind == LP_LAUNCH_MEMORY;
 }
 
-/* A record that is left out still proves that its launch has one: it is faulty, not missing. */
+/* The record is not used, but shows that the launch has one: it is faulty, not missing. */
 static void spoil_launch(struct lp_attribution *attribution, const struct lp_activity *activity)
 {
     struct lp_launch *launch =
@@ -294,7 +295,7 @@ static void spoil_launch(struct lp_attribution *attribution, const struct lp_act
     }
 }
 
-/* The low half of the launch's time is enough to tell which of the two came first. */
+/* The low half of the time is enough to see which of the two is earlier. */
 static bool begins_before(const struct lp_activity *activity, const struct lp_launch *launch)
 {
     uint32_t steps = launch->queued - lp_queued(activity->start_ns);
@@ -302,14 +303,15 @@ static bool begins_before(const struct lp_activity *activity, const struct lp_la
     return steps <= UINT32_MAX / 2 && (uint64_t)steps << 6 > SKEW_NS;
 }
 
-/* Count a valid activity. `launch`: NULL if it was not seen. false: it is a duplicate and must not
- * count. */
+/* Count a valid activity.
+ * @param launch  NULL: not seen.
+ * @return false: it is a duplicate and must not count. */
 static bool count_activity(struct lp_attribution *attribution, struct lp_activity *activity,
                            struct lp_launch *launch)
 {
     bool kernel = activity->kind == LLMPERF_ACTIVITY_KERNEL;
     bool graph = activity->graph != 0 && activity->graph_node != 0;
-    /* A kernel that the launched one launched itself is not the one record of the launch. */
+    /* Kernels launched from the device have the id of the host's launch, but are not its record. */
     bool launched = kernel && !activity->device_launched;
     bool unmapped = false;
 
@@ -317,7 +319,7 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
     if (!launch && activity->kind == LLMPERF_ACTIVITY_GRAPH)
         return false;
     if (launch && launched && launch->kind == LP_LAUNCH_KERNEL && launch->seen > 0) {
-        /* A call that was under way when a window opened may bear the id of an earlier one. */
+        /* A call in progress when a window opened may have the id of an earlier call. */
         *(attribution->regions.skipped ? &attribution->outside_window : &attribution->duplicates) +=
             1;
         return false;
@@ -353,8 +355,8 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
     return true;
 }
 
-/* The launch of a record; NULL if it was not seen, or not yet. A record of a graph may name none:
- * then it gets the one that it must belong to, once `all_in`. */
+/* The launch of a record; NULL: not seen, or not yet. A record of a graph may have no id; it is
+ * assigned to a launch of the graph when `all_in`. */
 static struct lp_launch *find_launch(struct lp_attribution *attribution,
                                      struct lp_activity *activity, bool all_in)
 {
@@ -432,8 +434,8 @@ void lp_attribution_activities(struct lp_attribution *attribution, struct lp_act
         attribution->sink.activities(attribution->sink.context, activities, kept);
 }
 
-/* Launched at the edge of collecting: reported while nothing was collected, yet recorded; or in
- * progress when callbacks were switched on, and so without an id. */
+/* The launch was at the edge of collection: either it was reported as not collected but has a
+ * record, or it was in progress when callbacks were enabled, so its id is not known. */
 static bool is_beside(const struct lp_attribution *attribution, const struct lp_activity *activity)
 {
     if (activity->correlation == LP_CORRELATION_NONE)
@@ -444,8 +446,8 @@ static bool is_beside(const struct lp_attribution *attribution, const struct lp_
     return false;
 }
 
-/* Try parked activities again; those still without a launch go to `next`, or on as unattributed if
- * that is NULL. */
+/* Try the kept activities again. Those still without a launch are kept in `next`, or counted as
+ * unattributed if it is NULL. */
 static void retry_parked(struct lp_attribution *attribution, activity_vector *parked,
                          activity_vector *next)
 {

@@ -22,8 +22,8 @@ static uint64_t count_missing(const struct lp_launch_page *page)
     return missing;
 }
 
-/* The page of an id. Another page in its place is older by the whole window, or newer after a
- * reset: it is freed. */
+/* The page of an id. If its slot has another page, that page is out of the window or from before a
+ * reset, and is freed. */
 static struct lp_launch_page *make_page(struct lp_correlation *correlation, uint32_t number)
 {
     struct lp_launch_page **slot = &correlation->pages[number % LP_CORRELATION_PAGES];
@@ -46,20 +46,20 @@ struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_
     struct lp_launch_page *page = NULL;
     struct lp_launch *launches;
 
-    /* Records without an id must not find a launch. */
+    /* Records without an id must not match a launch. */
     if (id != LP_CORRELATION_NONE)
         page = make_page(correlation, id >> LP_CORRELATION_PAGE_BITS);
     launches = page ? page->launches : NULL;
 
     if (!launches)
         return NULL;
-    /* The next ones: this memory was not touched for a million launches. */
+    /* Prefetch: this memory was last used a million launches ago. */
     __builtin_prefetch(&launches[(id + AHEAD) % LP_CORRELATION_PAGE], 1);
     correlation->duplicates += launches[id % LP_CORRELATION_PAGE].kind != 0;
     return &launches[id % LP_CORRELATION_PAGE];
 }
 
-/* A graph may wait for a long time after other work. */
+/* A graph may wait long for other work. */
 static bool awaits_graph(const struct lp_launch_page *page)
 {
     for (uint32_t i = 0; i < LP_CORRELATION_PAGE; i++)
@@ -72,7 +72,7 @@ static bool awaits_graph(const struct lp_launch_page *page)
 static bool is_old(const struct lp_correlation *correlation, struct lp_launch_page *page,
                    uint64_t now_ns)
 {
-    uint32_t behind = (correlation->newest - page->number) % PAGE_NUMBERS; /* ids wrap */
+    uint32_t behind = (correlation->newest - page->number) % PAGE_NUMBERS; /* ids wrap around */
 
     if (behind == 0 || behind > PAGE_NUMBERS / 2)
         return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Correlation id -> launch. Ids are one growing counter of the process, so launches fill pages
- * densely. Old pages, of a million launches ago or of ten minutes ago, are freed once every kernel
- * launch in them has its record: a backlog of records grows the memory, and nothing else does. One
- * id may serve many records. */
+/** Correlation id -> launch. Ids come from one counter of the process, so launches fill pages
+ * densely. Pages from a million launches or ten minutes ago are freed once all their kernel
+ * launches have records; so memory grows only with a backlog of records. Several records may have
+ * the same id. */
 #ifndef LP_ATTRIBUTION_CORRELATE_H
 #define LP_ATTRIBUTION_CORRELATE_H
 
@@ -12,34 +12,34 @@
 
 #define LP_CORRELATION_PAGE_BITS 12u
 #define LP_CORRELATION_PAGE      (1u << LP_CORRELATION_PAGE_BITS) /* launches */
-#define LP_CORRELATION_PAGES     8192u /* 33 million ids, the most in progress at once */
-#define LP_CORRELATION_KEPT      256u /* newest pages that stay in any case: 1 million ids, 16 MiB */
+#define LP_CORRELATION_PAGES     8192u /* 33 million ids in progress at once */
+#define LP_CORRELATION_KEPT      256u /* newest pages that are never freed: 1 million ids, 16 MiB */
 
 struct lp_launch {
     uint32_t node;
     uint32_t unit;   /* LP_UNIT_NONE: none */
-    uint32_t queued; /* time of the call, lp_queued() */
-    uint8_t kind;    /* enum lp_launch_kind; 0: no launch with this id */
+    uint32_t queued; /* time of the call, see lp_queued() */
+    uint8_t kind;    /* enum lp_launch_kind; 0: no launch has this id */
     uint8_t call_failed : 1;
-    uint8_t spoiled : 1; /* a record came whose times were not valid */
-    uint16_t seen;       /* valid records so far; stops at its largest value */
+    uint8_t spoiled : 1; /* a record with invalid times came */
+    uint16_t seen;       /* valid records so far; saturates */
 };
 
 struct lp_launch_page {
     uint32_t number;
-    uint64_t full_ns; /* when a newer page was seen; 0: none was */
+    uint64_t full_ns; /* when the first newer page was added; 0: none */
     struct lp_launch launches[LP_CORRELATION_PAGE];
 };
 
 struct lp_correlation {
     struct lp_launch_page *pages[LP_CORRELATION_PAGES]; /* by page number modulo */
-    uint32_t newest;                                    /* page */
+    uint32_t newest;                                    /* page number */
     uint64_t forgotten;  /* kernel launches that left the window without a record */
-    uint64_t duplicates; /* launches whose id another one had */
+    uint64_t duplicates; /* launches with the id of an earlier one */
     bool failed;         /* memory ran out: some launches are unknown */
 };
 
-/** The launch of an id; NULL if it is unknown. */
+/** NULL: unknown id. */
 static inline struct lp_launch *lp_correlation_find(struct lp_correlation *correlation, uint32_t id)
 {
     uint32_t number = id >> LP_CORRELATION_PAGE_BITS;
@@ -52,15 +52,14 @@ static inline struct lp_launch *lp_correlation_find(struct lp_correlation *corre
     return launch->kind ? launch : NULL;
 }
 
-/** Add a launch; the caller fills in all of its fields. NULL for LP_CORRELATION_NONE, and without
- * memory. */
+/** Add a launch; the caller fills in all fields. NULL: LP_CORRELATION_NONE, or out of memory. */
 struct lp_launch *lp_correlation_add(struct lp_correlation *correlation, uint32_t id);
 
-/** Free old pages whose launches all have their records. A page that still waits stays.
- * @param now_ns  Time of the host; it grows from call to call. */
+/** Free old pages whose launches all have records.
+ * @param now_ns  Host time; must not decrease. */
 void lp_correlation_retire(struct lp_correlation *correlation, uint64_t now_ns);
 
-/** Kernel launches in the window that have no record, not even one with invalid times. */
+/** Kernel launches in the window without any record. */
 uint64_t lp_correlation_missing(const struct lp_correlation *correlation);
 
 void lp_correlation_clear(struct lp_correlation *correlation);

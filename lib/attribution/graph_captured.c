@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the node of a record was captured, and why that is not known. */
+/* Finds where the node of a record was captured, or why that is not known. */
 #include <assert.h>
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 
 static_assert(LP_PATH_IDS < LP_GRAPH_REASON, "a path id leaves the top bit free");
 
-/* An older array may lack what the present one knows. */
+/* Older arrays may lack nodes that the current one has. */
 static bool is_known_now(const struct lp_graph *graph, uint32_t index)
 {
     return index < graph->paths.count && graph->paths.items[index] != LP_PATH_UNKNOWN;
@@ -28,7 +28,7 @@ static const char *reason_of(const struct lp_graph_map *map, const struct lp_gra
     return "LLM@(captured before profiling)";
 }
 
-/* A path that names graph and node below the reason; the reason alone above the limit. */
+/* Path of the reason with graph and node below it; above the limit, the reason alone. */
 static uint32_t make_unmapped(struct lp_graph_map *map, const struct lp_graph *graph,
                               uint32_t index)
 {
@@ -53,7 +53,7 @@ static uint32_t name_unmapped(struct lp_graph_map *map, struct lp_graph *graph, 
     return path;
 }
 
-/* Ids wrap: the sign of the difference shows which launch was first. */
+/* Ids wrap around: the sign of the difference gives the order. */
 static uint32_t path_then(const struct lp_graph *graph, uint32_t index, uint32_t correlation)
 {
     if (graph->forgotten != 0 && (int32_t)(correlation - graph->forgotten) < 0)

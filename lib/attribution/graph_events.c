@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What graph events report: nodes are made, cloned and removed, graphs instantiated and updated. */
+/* Graph events: nodes created, cloned and removed; graphs instantiated and updated. */
 #include "lib/attribution/graph_inside.h"
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
 
-/* In a graph that is being instantiated the driver makes nodes of its own too. Their ids say
- * whether nested nodes were numbered as we think. */
+/* During instantiation the driver adds nodes of its own. Their ids show whether nested nodes were
+ * numbered as expected. */
 static void create_node(struct lp_graph_map *map, const struct lp_graph_event *event)
 {
     struct lp_graph *graph = lp_graph_map_add(map, LP_GRAPH_OF(event->node));
@@ -37,7 +37,7 @@ static void remove_node(struct lp_graph_map *map, const struct lp_graph_event *e
         lp_graph_map_set(map, graph, LP_GRAPH_INDEX(event->node), LP_PATH_UNKNOWN, 0);
 }
 
-/* The nodes of a nested graph get the next free indices, in their order and without gaps. */
+/* Nodes of a nested graph get the next free indices, in order. */
 static void inline_graph(struct lp_graph_map *map, const struct lp_graph_event *event)
 {
     struct lp_graph *outer = lp_graph_map_add(map, LP_GRAPH_OF(event->node));
@@ -67,7 +67,7 @@ static void instantiate(struct lp_graph_map *map, const struct lp_graph_event *e
     graph->origin = LP_GRAPH_OF(event->origin);
     map->device_launchable += event->detail != 0;
     for (size_t i = 0; i < graph->paths.count; i++)
-        if (LP_GRAPH_OF(graph->sources.items[i]) == graph->id) { /* the driver's own */
+        if (LP_GRAPH_OF(graph->sources.items[i]) == graph->id) { /* created by the driver */
             graph->paths.items[i] = LP_PATH_UNKNOWN;
             graph->sources.items[i] = 0;
         }

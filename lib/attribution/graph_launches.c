@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches of graphs, and the records that each of them had. */
+/* Launches of graphs and the records of each. */
 #include "lib/attribution/graph_inside.h"
 #include "llmperf/profile.h"
 
 #define SPANS 64u
 #define SPANS_MANY                                                                                 \
-    8192u /* of a graph with conditional nodes: more launches than one flush brings */
+    8192u /* kept for graphs with conditional nodes: more launches than records of one flush */
 
 void lp_graph_map_launch(struct lp_graph_map *map, uint32_t id, uint32_t correlation, uint32_t node)
 {
@@ -20,7 +20,7 @@ void lp_graph_map_launch(struct lp_graph_map *map, uint32_t id, uint32_t correla
     graph->launches++;
 }
 
-/* Seldom: all are looked at. */
+/* Rare, so a linear search is enough. */
 void lp_graph_map_failed(struct lp_graph_map *map, uint32_t correlation)
 {
     for (size_t i = 0; i < map->graphs.count; i++)
@@ -38,7 +38,7 @@ uint64_t lp_graph_map_missing(const struct lp_graph_map *map)
 
         launches += graph->launches;
         records += graph->records;
-        /* Above the range of lp_launch.seen the count is unknown. */
+        /* Above the range of lp_launch.seen the number is unknown. */
         if (!graph->has_bodies && graph->most < UINT16_MAX && expected > graph->records)
             missing += expected - graph->records;
     }
@@ -93,6 +93,7 @@ uint32_t lp_graph_map_launch_of(struct lp_graph_map *map, const struct lp_activi
     }
     if (best)
         return best->correlation;
-    /* Nothing but bodies ran: which launch it was matters only if they were of several regions. */
+    /* All records are of conditional bodies. Which launch they belong to matters only if launches
+     * came from several regions. */
     return graph->launched_in_many ? LP_CORRELATION_NONE : graph->last_launch;
 }

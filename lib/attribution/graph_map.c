@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The known graphs: found, added, forgotten; and the paths of their nodes. */
+/* Known graphs (add, find, forget) and the paths of their nodes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,7 +74,7 @@ static size_t bytes_of(const struct lp_graph *graph)
            graph->spans.capacity * sizeof(struct lp_graph_span);
 }
 
-/* Ids are never used again: graphs without arrays need not be found. */
+/* Graph ids are never reused, so graphs without arrays can be forgotten. */
 static void tidy_graphs(struct lp_graph_map *map)
 {
     size_t kept = 0;
@@ -102,7 +102,7 @@ void lp_graph_map_forget(struct lp_graph_map *map, struct lp_graph *graph)
     map->emptied++;
 }
 
-/* Of destroyed executable graphs records may still come, for as long as the driver holds them. */
+/* Records of destroyed executable graphs may still come while the driver holds them. */
 static void bury(struct lp_graph_map *map, uint32_t id)
 {
     struct lp_dead_graph dead = { id, bytes_of(lp_graph_map_find(map, id)) };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Node of a CUDA graph -> region that captured it, played back from graph events. Each executable
- * graph has an array of paths by node index, so a device record costs two loads. What an update of
- * a graph changes holds for launches after it: older arrays are kept for records that are still to
- * come. */
+/** Node of a CUDA graph -> region that captured it, from graph events. Each executable graph has an
+ * array of paths by node index, so a device record needs two loads. An update of a graph applies to
+ * later launches: older arrays are kept for records still to come. */
 #ifndef LP_ATTRIBUTION_GRAPH_MAP_H
 #define LP_ATTRIBUTION_GRAPH_MAP_H
 
@@ -16,27 +15,25 @@
 #include "lib/record/record.h"
 #include "llmperf/profile.h"
 
-#define LP_GRAPH_REASON      0x80000000u /* set in a reason instead of a path; ids are small */
+#define LP_GRAPH_REASON      0x80000000u /* flag of a reason in place of a path; ids are small */
 #define LP_GRAPH_INDEX_LIMIT (1u << 20)  /* nodes of one graph */
-#define LP_GRAPH_VERSIONS    1024u      /* arrays kept of a graph that is updated again and again */
-#define LP_GRAPH_DEAD_BYTES  (8u << 20) /* arrays kept of destroyed executable graphs */
-#define LP_GRAPH_NAMED_NODES                                                                       \
-    4096u /* nodes without a capture region that get a row of their own                            \
-           */
+#define LP_GRAPH_VERSIONS    1024u       /* arrays kept of a graph that is updated often */
+#define LP_GRAPH_DEAD_BYTES  (8u << 20)  /* arrays kept of destroyed executable graphs */
+#define LP_GRAPH_NAMED_NODES 4096u /* nodes without a capture region that get their own row \ */
 
-/** Paths valid for launches before the one with correlation id `until`. */
+/** Paths for launches with a lower correlation id than `until`. */
 struct lp_graph_version {
     uint32_t until, count;
     uint32_t *paths;
 };
 
-/** When the first record of a launch began on the device. */
+/** Start of the first record of a launch. */
 struct lp_graph_span {
     uint64_t start_ns;
     uint32_t correlation;
 };
 
-/** A node that the update in progress has changed. */
+/** A node changed by the current update. */
 struct lp_graph_change {
     uint64_t source; /* before */
     uint32_t index;
@@ -44,24 +41,23 @@ struct lp_graph_change {
 
 struct lp_graph {
     uint32_t path;       /* region open at the instantiation */
-    uint32_t id, origin; /* origin: what it was instantiated from, or updated with last */
+    uint32_t id, origin; /* origin: the graph it was instantiated from or last updated with */
     uint32_t update;     /* correlation id of the update that made `paths`; 0: none */
-    uint32_t forgotten;  /* launches before this one belong to an array that is gone; 0: none */
-    uint32_t inlined;    /* first index of the nodes of nested graphs; 0: none */
+    uint32_t forgotten;  /* arrays for launches before this id were freed; 0: none were */
+    uint32_t inlined;    /* first index of nested graphs' nodes; 0: none */
     bool executable, dead;
-    uint64_t launches, records; /* from the host, and what they brought */
-    uint32_t most;              /* that one of them brought */
-    bool has_bodies;            /* kernels of conditional bodies came, which name no launch */
-    LP_VECTOR(uint32_t) paths;  /* by index; LP_PATH_UNKNOWN: not known */
+    uint64_t launches, records; /* launches by the host; their records */
+    uint32_t most;              /* most records of one launch */
+    bool has_bodies; /* records of conditional bodies came, which have no correlation id */
+    LP_VECTOR(uint32_t) paths; /* by index; LP_PATH_UNKNOWN: not known */
     LP_VECTOR(uint64_t)
-    sources; /* by index: node that it follows, its own if it was captured here;
-                0: no such node */
+    sources; /* by index: the node that it follows (its own id if captured here); 0: no such node */
     LP_VECTOR(struct lp_graph_version) old; /* oldest first */
     LP_VECTOR(struct lp_graph_change) changes;
     uint32_t launch_node,
-        last_launch; /* of its launches: their region, if it is one, and the last */
+        last_launch; /* region of all launches, if the same; correlation id of the last launch */
     bool launched_in_many;
-    LP_VECTOR(struct lp_graph_span) spans; /* a ring once it is full */
+    LP_VECTOR(struct lp_graph_span) spans; /* ring buffer once full */
     uint32_t span_at;
 };
 
@@ -76,8 +72,8 @@ struct lp_graph_map {
     struct lp_hashmap index;              /* graph id -> position in graphs */
     LP_VECTOR(struct lp_dead_graph) dead; /* oldest first */
     size_t dead_bytes, emptied;           /* emptied: graphs without arrays */
-    uint32_t last_id, last;               /* the graph that was looked for last */
-    uint32_t named;                       /* nodes without a capture region that have a name */
+    uint32_t last_id, last;               /* cache: the last graph that was looked up */
+    uint32_t named; /* nodes without a capture region that have their own row */
     uint64_t lost, device_launchable;
     bool not_recorded, failed;
 };
@@ -88,26 +84,24 @@ void lp_graph_map_event(struct lp_graph_map *map, const struct lp_graph_event *e
 void lp_graph_map_launch(struct lp_graph_map *map, uint32_t graph, uint32_t correlation,
                          uint32_t node);
 
-/** A record of this graph came with the correlation id of its launch. */
+/** A record of this graph came with its launch's correlation id. */
 void lp_graph_map_seen(struct lp_graph_map *map, const struct lp_activity *activity);
 
-/** Correlation id of the launch that a record belongs to which names none, as kernels in bodies of
- * conditional nodes do: launches of one executable graph run one after the other, so it is the last
- * one that had begun.
- * @param all_in  The records of this round are in: a guess by time is as good as it gets.
+/** Correlation id for a record without one, as from kernels in conditional bodies. Launches of one
+ * executable graph run one after the other, so it is the last launch that had begun.
+ * @param all_in  All records of this round are in, so the guess by time is final.
  * @return LP_CORRELATION_NONE: not known, or not yet. */
 uint32_t lp_graph_map_launch_of(struct lp_graph_map *map, const struct lp_activity *activity,
                                 bool all_in);
 
-/** Path that captured the node of a record (of a whole graph: that was open when it was
- * instantiated), launched with `correlation`. *unmapped: the path is unknown, and the value is the
- * reason. */
+/** Path that captured the node of a record (for a whole graph: the region open at instantiation),
+ * launched with `correlation`. *unmapped: not known, and the result is the reason. */
 uint32_t lp_graph_map_captured(struct lp_graph_map *map, const struct lp_activity *activity,
                                uint32_t correlation, bool *unmapped);
 
-/** The same for most records, in two loads: their graph and launch are those of the record before.
- * @param path_out  With LP_GRAPH_REASON if it is a reason. false: call lp_graph_map_seen() and
- * lp_graph_map_captured(). */
+/** Fast path in two loads, for records of the same graph and launch as the previous record.
+ * @param path_out  With LP_GRAPH_REASON if it is a reason.
+ * @return false: call lp_graph_map_seen() and lp_graph_map_captured(). */
 static inline bool lp_graph_map_quick(const struct lp_graph_map *map,
                                       const struct lp_activity *activity, uint32_t *path_out)
 {
@@ -129,10 +123,10 @@ static inline bool lp_graph_map_quick(const struct lp_graph_map *map,
     return *path_out != LP_PATH_UNKNOWN;
 }
 
-/** A known graph; NULL: it is not known. Valid until a graph is added. */
+/** NULL: unknown graph. Valid until a graph is added. */
 struct lp_graph *lp_graph_map_find(struct lp_graph_map *map, uint32_t id);
 
-/** A record of a launch came, the `seen`th of it; 0: one that is left out. */
+/** A record of a launch came, its `seen`th; 0: the record is not used. */
 static inline void lp_graph_map_count(struct lp_graph_map *map, const struct lp_activity *activity,
                                       uint32_t seen)
 {
@@ -147,11 +141,11 @@ static inline void lp_graph_map_count(struct lp_graph_map *map, const struct lp_
     graph->most = seen > graph->most ? seen : graph->most;
 }
 
-/** The launch of its graph that was reported last failed. */
+/** The last reported launch of its graph failed. */
 void lp_graph_map_failed(struct lp_graph_map *map, uint32_t correlation);
 
-/** Records by which launches of a graph brought less than its fullest one; of graphs without
- * conditional bodies. Where none brought any: launches. */
+/** Records that launches lack compared with the fullest launch of their graph, for graphs without
+ * conditional bodies. If no launch had records: launches. */
 uint64_t lp_graph_map_missing(const struct lp_graph_map *map);
 
 void lp_graph_map_clear(struct lp_graph_map *map);

@@ -34,7 +34,7 @@ static void close_top(struct lp_open_regions *regions, lp_open_stack *stack, uin
                  top.in_window);
 }
 
-/* An end whose begin is not on top: the records between were dropped with a full ring. */
+/* The records between were dropped because the ring was full. */
 static void end_region(struct lp_open_regions *regions, lp_open_stack *stack,
                        const struct lp_record *record, const struct lp_attribution_sink *sink)
 {
@@ -50,7 +50,7 @@ static void end_region(struct lp_open_regions *regions, lp_open_stack *stack,
     while (stack->count > at)
         close_top(regions, stack, record->time_ns, true, sink);
     close_top(regions, stack, record->time_ns, record->detail != LP_END_NOW, sink);
-    if (record->detail == LP_END_DROPPED) { /* It counts as that only. */
+    if (record->detail == LP_END_DROPPED) { /* counted as dropped only */
         regions->abandoned++;
         regions->truncated--;
     }
@@ -93,7 +93,7 @@ static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
     opened->is_unit = false;
     opened->truncated = record->detail == LP_BEGIN_BEFORE;
     find_window(opened, around, record);
-    /* What it did before collection started is not known, so it is not followed. */
+    /* Its work before collection started is not known, so it is not followed. */
     if (sink->units.begin && !opened->truncated &&
         lp_path_kind(record->node) == LLMPERF_REGION_STAGE) {
         opened->unit = lp_units_begin(&regions->units, parent, record->time_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The region stacks of all threads, played back from their host records. */
+/** Region stacks of all threads, rebuilt from their host records. */
 #ifndef LP_ATTRIBUTION_OPEN_REGIONS_H
 #define LP_ATTRIBUTION_OPEN_REGIONS_H
 
@@ -10,11 +10,11 @@
 struct lp_open_region {
     uint64_t begin_ns;
     uint32_t node;
-    uint32_t unit;   /* the innermost one it lies in; its own if is_unit */
-    uint32_t window; /* triggered window that it lies in; 0: none */
+    uint32_t unit;   /* innermost unit; its own if is_unit */
+    uint32_t window; /* triggered window that contains it; 0: none */
     enum lp_in_window in_window;
     bool is_unit;
-    bool truncated; /* it was open before collection started */
+    bool truncated; /* open before collection started */
 };
 
 typedef LP_VECTOR(struct lp_open_region) lp_open_stack;
@@ -23,11 +23,12 @@ struct lp_open_regions {
     LP_VECTOR(lp_open_stack) threads; /* by thread index */
     struct lp_units units;
     uint64_t truncated, unbalanced, abandoned, over_limit;
-    bool skipped; /* some region began whose device work is left out */
+    bool skipped; /* a region began whose device work is not collected */
     bool failed;  /* memory ran out */
 };
 
-/** REGION_BEGIN, REGION_END and THREAD_EXIT of a thread; closed calls go to the sink. */
+/** Handle REGION_BEGIN, REGION_END and THREAD_EXIT of a thread; closed calls are passed to the
+ * sink. */
 void lp_open_regions_apply(struct lp_open_regions *regions, uint32_t thread,
                            const struct lp_record *record, const struct lp_attribution_sink *sink);
 

@@ -3,18 +3,18 @@
 
 #include "lib/base/status.h"
 
-#define LOOK_NS UINT64_C(50000000) /* between two looks at the ended ones */
+#define LOOK_NS UINT64_C(50000000) /* interval between checks of ended units */
 
-/* A graph has any number of records and a copy perhaps none, and none is marked as the last.
- * Complete records come by themselves or with a flush, once a second: a flush made so long after
- * the last record must have delivered nothing. */
+/* A graph has any number of records, a memcpy may have none, and no record is marked as the last.
+ * Records are delivered when buffers are complete, or with a flush once a second. So a unit is done
+ * after a flush, this long after its last record, that delivered nothing for it. */
 #define QUIET_NS  UINT64_C(1000000000)
 #define ANSWER_NS UINT64_C(500000000)
 
-/* A launch may never get its record. */
+/* Give up waiting for the record of a launch. */
 #define GIVEN_UP_NS UINT64_C(60000000000)
 
-/* A free slot; 0: none. */
+/* 0: none. */
 static uint32_t take_slot(struct lp_units *units)
 {
     static const struct lp_unit fresh = { 0 };
@@ -51,12 +51,12 @@ void lp_units_end(struct lp_units *units, uint32_t id, uint64_t now_ns)
     if (now_ns > unit->touched_ns)
         unit->touched_ns = now_ns;
     if (lp_vector_push(&units->ended, id) < 0) {
-        unit->in_use = false; /* Without memory it is forgotten. */
+        unit->in_use = false; /* out of memory: the unit is dropped */
         units->untracked++;
     }
 }
 
-/* With a device that answers, launches need an answer. */
+/* With a running device, units with launches wait for a flush. */
 static bool is_answered(const struct lp_units *units, const struct lp_unit *unit)
 {
     return !unit->launched || units->asked_ns == 0 ||
@@ -91,7 +91,7 @@ void lp_units_settle(struct lp_units *units, uint64_t now_ns, bool final,
         }
         sink->units.done(sink->context, id);
         unit->in_use = false;
-        /* Without memory for the list the slot is not used again. */
+        /* Out of memory: the slot is not used again. */
         (void)lp_vector_push(&units->vacant, (uint16_t)(id & UINT16_MAX));
     }
     units->ended.count = kept;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** How two values of one column become one. The numbers are stored in recordings. */
+/** How two values of a column are combined. The numbers are stored in recordings. */
 enum lp_counter_combine {
     LP_COUNTER_SUM = 1,  /* they add up */
     LP_COUNTER_MEAN = 2, /* weighted by device time */
@@ -25,8 +25,8 @@ struct lp_counter_plan {
     const char *method; /* "range", "kernel" or "pm" */
     const char *replay; /* "none", "user", "kernel" */
     uint32_t passes;
-    uint32_t time_column; /* device time in ns; `count`: none */
-    uint64_t interval_ns; /* pm: between two samples; else 0 */
+    uint32_t time_column; /* device time in ns; `count`: no such column */
+    uint64_t interval_ns; /* sampling interval of method "pm"; else 0 */
     const struct lp_counter_heading *columns;
     size_t count;
 };
@@ -34,18 +34,18 @@ struct lp_counter_plan {
 /** Kinds of facts. The numbers are stored in recordings. */
 enum lp_counter_kind {
     LP_COUNTER_REGION = 1, /* one call of a region, nested ones included */
-    LP_COUNTER_OWN = 2,    /* the same without nested ones, if it had any */
+    LP_COUNTER_OWN = 2,    /* the same without nested regions, if there are any */
     LP_COUNTER_KERNEL = 3, /* one kernel of a region */
-    LP_COUNTER_SAMPLE = 4, /* start to end on the device; of no region */
-    LP_COUNTER_SKIP = 5    /* a call that was not measured; name says why; it has no values */
+    LP_COUNTER_SAMPLE = 4, /* an interval of the device, without a region */
+    LP_COUNTER_SKIP = 5    /* a call that was not measured; the name is the reason; no values */
 };
 
-/** A fact; its values are stored separately, one a column. */
+/** The values are stored separately, one for each column. */
 struct lp_counter_fact {
     uint64_t start_ns, end_ns; /* samples only */
     uint32_t kind;             /* enum lp_counter_kind */
     uint32_t node;             /* path */
-    uint32_t name;             /* of a kernel, or the reason of a skip; see names.h */
+    uint32_t name;             /* of a kernel, or the reason of a skipped call; see names.h */
     uint16_t device;
     uint16_t reserved;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What happens to CUDA graphs on the host: facts of fixed layout, in the order in which they
- * happened in the process, whatever thread they happened on. A node id is graph << 32 | index; the
- * executable graph of an instantiation is a graph of its own, whose id is in device records. */
+/** Host events of CUDA graphs, in the order in which they happened in the process, on any thread. A
+ * node id is graph << 32
+ * index. An executable graph has its own graph id, which device records contain. */
 #ifndef LP_RECORD_GRAPH_EVENT_H
 #define LP_RECORD_GRAPH_EVENT_H
 
@@ -13,21 +13,21 @@ enum lp_graph_event_kind {
     LP_GRAPH_NODE_CREATED = 1, /* node, by capture or by an explicit call; path: open region */
     LP_GRAPH_NODE_CLONED = 2,  /* node is a copy of the node `origin` */
     LP_GRAPH_NODE_REMOVED = 3, /* node was taken out of its graph */
-    LP_GRAPH_INLINED = 4, /* the nodes of graph `origin` (a child graph, the body of a conditional
-                             node) moved after the last node of graph `node` */
-    LP_GRAPH_INSTANTIATED = 5, /* graph `node` is executable, made from graph `origin`; detail 1: it
-                                  may be launched from the device */
-    LP_GRAPH_NODE_UPDATED = 6, /* node of an executable graph does what node `origin` says, from the
-                                  call with this correlation id on */
-    LP_GRAPH_UPDATED = 7,      /* the same for the whole executable graph `node` and graph `origin`;
-                                  comes after its NODE_UPDATED, which report changed nodes only */
+    LP_GRAPH_INLINED = 4, /* the nodes of graph `origin` (a child graph or conditional body) were
+                             added after the last node of graph `node` */
+    LP_GRAPH_INSTANTIATED = 5, /* graph `node` is executable, instantiated from graph `origin`;
+                                  detail 1: it may be launched from the device */
+    LP_GRAPH_NODE_UPDATED = 6, /* from the call with this correlation id on, the node of an
+                                  executable graph does what node `origin` does */
+    LP_GRAPH_UPDATED = 7,      /* the whole executable graph `node` was updated from graph `origin`;
+                                  comes after its NODE_UPDATED, which are of changed nodes only */
     LP_GRAPH_DESTROYED = 8,    /* graph `node`, executable or not; device records may still come */
     LP_GRAPH_LOST = 9,         /* `origin` events were lost before this one */
-    LP_GRAPH_NOT_RECORDED = 10, /* a recording of a version that did not keep graph events */
+    LP_GRAPH_NOT_RECORDED = 10, /* the recording's version did not store graph events */
     LP_GRAPH_EVENT_LAST = LP_GRAPH_NOT_RECORDED
 };
 
-/** A host fact about a graph. Where a graph is meant, the index of its id is 0. */
+/** An event of a graph. For whole graphs the index in the id is 0. */
 struct lp_graph_event {
     uint64_t node, origin;
     uint32_t path; /* see paths.h */
@@ -41,8 +41,8 @@ static_assert(sizeof(struct lp_graph_event) == 32, "logs are sized by it");
 #define LP_GRAPH_OF(node)           ((uint32_t)((node) >> 32))
 #define LP_GRAPH_INDEX(node)        ((uint32_t)(node))
 
-/** A launch record of kind LP_LAUNCH_GRAPH has the executable graph beside the correlation id; 0:
- * not known. */
+/** Value of an LP_LAUNCH_GRAPH record: the executable graph (0: not known) and the correlation
+ * id. */
 #define LP_LAUNCH_VALUE(graph, correlation) LP_GRAPH_NODE(graph, correlation)
 
 #endif

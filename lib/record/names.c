@@ -11,7 +11,7 @@ uint32_t lp_names_intern(struct lp_names *names, const char *text)
     uint32_t id, probe = 0;
     const char *copy;
 
-    /* Different texts of one hash get consecutive second key words. */
+    /* Texts with equal hashes get consecutive second words. */
     while ((id = lp_hashmap_get(&names->ids, hash, probe)) != LP_HASHMAP_NONE &&
            strcmp(names->texts.items[id], text))
         probe++;

@@ -8,7 +8,7 @@
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
 
-/** Most names; further ones have the id LP_NAMES_OTHER, "[other names]". */
+/** Number of names; further ones get the id LP_NAMES_OTHER, "[other names]". */
 #define LP_NAMES_LIMIT 65536u
 #define LP_NAMES_OTHER (LP_NAMES_LIMIT - 1)
 
@@ -18,10 +18,10 @@ struct lp_names {
     struct lp_hashmap ids;
 };
 
-/** Id of a name, a new one if it was not seen. LP_HASHMAP_NONE without memory. */
+/** Id of a name, added if new. LP_HASHMAP_NONE: out of memory. */
 uint32_t lp_names_intern(struct lp_names *names, const char *text);
 
-/** Text of an id; NULL past the end. Lives as long as `names`. */
+/** NULL: no such id. Lives as long as `names`. */
 const char *lp_names_text(const struct lp_names *names, uint32_t id);
 
 void lp_names_clear(struct lp_names *names);

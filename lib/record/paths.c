@@ -15,23 +15,23 @@
 #define OVER  "LLM@(too many paths)"
 
 static _Atomic(struct lp_path *) chunks[LP_PATH_IDS / CHUNK];
-static _Atomic(_Atomic uint32_t *) orders[LP_PATH_IDS / CHUNK]; /* ids, as they were made */
+static _Atomic(_Atomic uint32_t *) orders[LP_PATH_IDS / CHUNK]; /* ids, in order of creation */
 static _Atomic uint32_t node_count, id_bound;
 
-/* Taken before the other one. Guards the number of users, and the places where threads look for
- * nodes that they found: it is held while these change. */
+/* Locked before the other one. Guards the number of users and the caches in which threads keep
+ * nodes: held while these change. */
 static pthread_mutex_t hold = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t users;
 
-/* Guards growth: everything below and the filling of new nodes. Readers see a node because
- * node_count is released after it. */
+/* Guards growth: everything below, and new nodes before they are published by the release of
+ * node_count. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct lp_names raw_labels;
 static struct lp_hashmap children; /* (label hash, parent << 32 | probe) -> node */
 static LP_VECTOR(uint32_t) free_ids;
 static uint32_t limit = LP_PATH_LIMIT;
 
-/* "prefill" -> "LLM@prefill", "" -> "LLM@(empty)", clean UTF-8, at most LLMPERF_LABEL_BYTES. */
+/* "prefill" -> "LLM@prefill", "" -> "LLM@(empty)"; valid UTF-8, at most LLMPERF_LABEL_BYTES. */
 static void clean_label(char out[LLMPERF_LABEL_BYTES + 32], const char *raw)
 {
     char text[LLMPERF_LABEL_BYTES + 1];
@@ -81,7 +81,7 @@ uint32_t lp_path_nth(uint32_t order)
     return atomic_load_explicit(&chunk[order % CHUNK], memory_order_relaxed);
 }
 
-/* Under the lock: memory for an id and for a place. */
+/* Under the lock: allocate an id. */
 static bool has_memory(uint32_t id, uint32_t order)
 {
     struct lp_path *paths = atomic_load_explicit(&chunks[id / CHUNK], memory_order_relaxed);
@@ -94,10 +94,10 @@ static bool has_memory(uint32_t id, uint32_t order)
     return paths && ids;
 }
 
-/* Under the lock. LP_PATH_UNKNOWN without memory. */
+/* Under the lock. LP_PATH_UNKNOWN: out of memory. */
 static uint32_t add_node(uint32_t parent, const char *label)
 {
-    /* Only the lock's holder changes them. */
+    /* Changed only by the lock's holder. */
     uint32_t order = atomic_load_explicit(&node_count, memory_order_relaxed);
     uint32_t bound = atomic_load_explicit(&id_bound, memory_order_relaxed);
     uint32_t node = free_ids.count > 0 ? free_ids.items[free_ids.count - 1] : bound;
@@ -135,8 +135,8 @@ static void give_locks(void)
     pthread_mutex_unlock(&hold);
 }
 
-/* Before main, so that the root exists at the first use. A forked child goes on opening regions: it
- * must not find a lock held by a thread that it does not have. */
+/* Before main(), so that the root exists at first use. A forked child continues to open regions, so
+ * it must not inherit a lock held by a thread that it does not have. */
 __attribute__((constructor)) static void make_fixed_nodes(void)
 {
     pthread_mutex_lock(&lock);
@@ -146,7 +146,7 @@ __attribute__((constructor)) static void make_fixed_nodes(void)
     pthread_atfork(take_locks, give_locks, give_locks);
 }
 
-/* Under the lock. LP_PATH_UNKNOWN if there are `most` nodes, or without memory. */
+/* Under the lock. LP_PATH_UNKNOWN: there are `most` nodes, or memory ran out. */
 static uint32_t find_or_add(uint32_t parent, const char *label, uint32_t most)
 {
     uint64_t hash = lp_hash_text(label, strlen(label));
@@ -164,8 +164,8 @@ static uint32_t find_or_add(uint32_t parent, const char *label, uint32_t most)
     return node;
 }
 
-/* Above the limit a stage has its own path, in the last resort without what is around it; all else
- * is counted together in the stage around it. */
+/* Above the limit a stage still gets its own path, if necessary at the top level. Other regions are
+ * counted in one node of the enclosing stage. */
 static uint32_t find_above_limit(uint32_t parent, const char *label, bool stage)
 {
     uint32_t around = lp_path_stage(parent), most = limit + LP_PATH_STAGES;
@@ -223,7 +223,7 @@ const char *lp_path_label_of(uint32_t node, uint32_t parent, const char *label)
     return strcmp(path->name, label) == 0 ? path->name : lp_path_raw_label(label);
 }
 
-/* Giving back */
+/* Freeing */
 
 void lp_path_hold(void)
 {
@@ -266,7 +266,7 @@ static void index_node(uint32_t node)
     lp_hashmap_put(&children, hash, key, node);
 }
 
-/* Under both locks. What is kept moves to the front, in the order it had. */
+/* Under both locks. Kept nodes move to the front, in the same order. */
 static void sweep(void)
 {
     uint32_t count = lp_path_count(), kept = 0;
@@ -276,7 +276,7 @@ static void sweep(void)
         uint32_t node = lp_path_nth(i);
         struct lp_path *path = lp_path_get(node);
 
-        /* Without memory for its id it stays, too. */
+        /* A node also stays if its id cannot be put on the free list. */
         if (!path->kept && lp_vector_push(&free_ids, node) == 0) {
             free((char *)path->label);
             *path = (struct lp_path){ .label = "", .name = "" };
@@ -322,8 +322,8 @@ bool lp_path_is_rest(uint32_t node)
 uint32_t lp_path_kind(uint32_t node)
 {
     const struct lp_path *path = lp_path_get(node);
-    uint32_t kind =
-        atomic_load_explicit(&path->kind, memory_order_relaxed); /* Any value once set is right. */
+    uint32_t kind = atomic_load_explicit(
+        &path->kind, memory_order_relaxed); /* Any value that was set is valid. */
 
     return kind != LLMPERF_REGION_AUTO ? kind : path->label_kind;
 }

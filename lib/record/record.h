@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Layouts of facts. Times are CLOCK_MONOTONIC nanoseconds. */
+/** Layouts of records. Times are CLOCK_MONOTONIC in nanoseconds. */
 #ifndef LP_RECORD_RECORD_H
 #define LP_RECORD_RECORD_H
 
@@ -8,36 +8,37 @@
 
 /** Kinds of host records. The numbers are stored in recordings. */
 enum lp_record_kind {
-    LP_RECORD_REGION_BEGIN = 1, /* node opened; detail: enum lp_begin, value: see there */
+    LP_RECORD_REGION_BEGIN = 1, /* detail: enum lp_begin, value: depends on it */
     LP_RECORD_REGION_END = 2,   /* node closed; detail: enum lp_end */
     LP_RECORD_COUNT = 3,        /* node, detail = quantity, value = amount */
-    LP_RECORD_LAUNCH = 4,       /* node, detail = enum lp_launch_kind, value = correlation id,
-                                of a graph see LP_LAUNCH_VALUE */
+    LP_RECORD_LAUNCH =
+        4, /* detail = enum lp_launch_kind, value = correlation id; for graphs LP_LAUNCH_VALUE */
     LP_RECORD_LAUNCH_CANCELLED =
         5, /* value = correlation id of a launch that failed or was captured into a graph */
-    LP_RECORD_UNBALANCED = 6,  /* an end without a begin */
+    LP_RECORD_UNBALANCED = 6,  /* an end without begin */
     LP_RECORD_THREAD_EXIT = 7, /* all regions of the thread are closed */
-    LP_RECORD_LOST = 8,        /* value records of this thread were dropped before this one */
-    LP_RECORD_RANGE = 9,       /* node of a range that is on no stack and ended here, value = its
-                                  nanoseconds; detail 1: it was open before collection started */
-    LP_RECORD_UNCOUNTED = 10   /* launches of the thread that do not count, because nothing was
-                               collected then: from and to correlation id, LP_UNCOUNTED_VALUE */
+    LP_RECORD_LOST = 8,        /* `value` records of this thread were dropped before this one */
+    LP_RECORD_RANGE = 9, /* an NVTX start/end range ended, value = its nanoseconds; detail 1: it was
+                      open before collection started */
+    LP_RECORD_UNCOUNTED = 10 /* launches of the thread while nothing was collected,
+                              LP_UNCOUNTED_VALUE: first and last correlation id */
 };
 
 /** How a region begins. The numbers are stored in recordings. */
 enum lp_begin {
     LP_BEGIN_NOW = 0,
-    LP_BEGIN_BEFORE = 1,  /* it was open before collection started */
-    LP_BEGIN_SKIPPED = 2, /* sampling leaves its device work out */
-    /* It is of the triggered window whose number is the record's value: */
-    LP_BEGIN_TRIGGERED = 3, /* one of its calls */
-    LP_BEGIN_LEFT_OUT = 4   /* begun while the window was requested or open, and not collected */
+    LP_BEGIN_BEFORE = 1,  /* open before collection started */
+    LP_BEGIN_SKIPPED = 2, /* skipped by sampling */
+    /* In the triggered window with number `value`: */
+    LP_BEGIN_TRIGGERED = 3, /* a call that the window collects */
+    LP_BEGIN_LEFT_OUT = 4   /* began while the window was requested or open, but is not collected */
 };
 
-/** How a region ends. The numbers are stored in recordings; not 0: not ended by its own call. */
+/** How a region ends. Not 0: other than by its own end call. The numbers are stored in
+ * recordings. */
 enum lp_end {
     LP_END_NOW = 0,
-    LP_END_DROPPED = 2 /* the region around it ended first */
+    LP_END_DROPPED = 2 /* an enclosing region ended first */
 };
 
 /** Records that a launch call produces. The numbers are stored in recordings. */
@@ -45,10 +46,10 @@ enum lp_launch_kind {
     LP_LAUNCH_KERNEL = 1,       /* exactly one kernel record */
     LP_LAUNCH_KERNEL_MULTI = 2, /* one kernel record for each device */
     LP_LAUNCH_GRAPH = 3,        /* any number of records of any kind */
-    LP_LAUNCH_MEMORY = 4        /* copies or sets, any number (none for zero bytes) */
+    LP_LAUNCH_MEMORY = 4        /* memcpy or memset records, any number (none for zero bytes) */
 };
 
-/** A host fact of one thread. */
+/** A host record of one thread. */
 struct lp_record {
     uint64_t time_ns;
     uint64_t value;
@@ -58,22 +59,22 @@ struct lp_record {
 };
 static_assert(sizeof(struct lp_record) == 24, "rings are sized by it");
 
-/** Launches of a thread while nothing was collected; the interval may grow until collecting begins
+/** Launches of a thread while nothing was collected. The interval may grow until collection begins
  * again. */
 #define LP_UNCOUNTED_VALUE(first, last) ((uint64_t)(first) << 32 | (last))
 #define LP_UNCOUNTED_FIRST(value)       ((uint32_t)((value) >> 32))
 #define LP_UNCOUNTED_LAST(value)        ((uint32_t)(value))
 
-/** Correlation id 0: the record has none. */
+/** The record has no correlation id. */
 #define LP_CORRELATION_NONE 0u
 
-/** The longest valid activity, a day: a longer record is wrong. */
+/** Longest valid activity, one day. */
 #define LP_ACTIVITY_LONGEST_NS UINT64_C(86400000000000)
 
-/** An interval of device time. */
+/** Device work. */
 struct lp_activity {
     uint64_t start_ns, end_ns;
-    uint64_t bytes;      /* copies and sets */
+    uint64_t bytes;      /* memcpy and memset */
     uint64_t graph_node; /* 0: not part of a graph */
     uint32_t graph;      /* graph exec id; 0: not part of a graph */
     uint32_t correlation;
@@ -82,22 +83,21 @@ struct lp_activity {
     uint16_t device;
     uint8_t kind; /* LLMPERF_ACTIVITY_… */
     uint8_t device_launched;
-    uint32_t node;     /* set by attribution: path of the launch, LP_PATH_UNKNOWN without one */
-    uint32_t captured; /* set by attribution: path that captured the graph node, LP_PATH_UNKNOWN
-                          without one */
-    uint32_t unit;     /* set by attribution: call of a stage that launched it, 0 without one */
+    uint32_t node;     /* set by attribution: path of the launch; LP_PATH_UNKNOWN: not known */
+    uint32_t captured; /* set by attribution: path that captured the graph node; LP_PATH_UNKNOWN:
+                          not known */
+    uint32_t unit;     /* set by attribution: call of the stage that launched it; 0: none */
     uint32_t queued;   /* set by attribution: lp_queued() of the launch call */
 };
 static_assert(sizeof(struct lp_activity) == 72, "batches are sized by it");
 
-/** The time of a launch call in steps of 64 ns, low half: enough for the 274 s before its work ran.
- */
+/** Time of a launch call in units of 64 ns, low half: unique within 274 s before its work runs. */
 static inline uint32_t lp_queued(uint64_t time_ns)
 {
     return (uint32_t)(time_ns >> 6);
 }
 
-/** How long before `start_ns` the launch call was, to 64 ns; 0 if it appears to be after it. */
+/** Time from the launch call to `start_ns`, in steps of 64 ns; 0 if negative. */
 static inline uint64_t lp_queued_before(uint64_t start_ns, uint32_t queued)
 {
     uint32_t steps = lp_queued(start_ns) - queued;

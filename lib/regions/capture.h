@@ -1,64 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Regions of all threads: their host records, and the events that others wait for. */
+/** Regions of all threads: their host records, and callbacks about them. */
 #ifndef LP_REGIONS_CAPTURE_H
 #define LP_REGIONS_CAPTURE_H
 
 #include "lib/device/device.h"
 
-/** Begin to keep host records; `ring_bytes` for each thread that records. `anew`: the sink of
- * lp_capture_drain() is another one than before.
- * Regions that are open on a thread are reported as begun before, with the thread's first record.
+/** Start to keep host records, in rings of `ring_bytes` per thread. Regions that are open on a
+ * thread are reported as begun before, with the thread's first record.
+ * @param anew  lp_capture_drain() has another sink than before.
  * @threads collector only */
 void lp_capture_begin(uint64_t ring_bytes, bool anew);
 
-/** Stop keeping host records. What threads have written so far can still be drained, until the next
- * begin. */
+/** Stop keeping host records. Records written so far can be drained until the next begin. */
 void lp_capture_end(void);
 
-/** Hand all host records written so far to `sink`. @return records handed over. @threads collector
- * only */
+/** Pass all host records written so far to `sink`.
+ * @return their number. @threads collector only */
 size_t lp_capture_drain(const struct lp_device_sink *sink);
 
-/** From begin to end: note whether any thread opens a region, without keeping a record of it.
+/** Between begin and end: note whether any thread opens a region, without recording it.
  * @threads collector, or before it runs; lp_capture_ignored(): any thread */
 void lp_capture_ignore_begin(void);
 void lp_capture_ignore_end(void);
 bool lp_capture_ignored(void);
 
-/** Called when a ring is half full, from any thread, on the hot path: it must only wake the
- * collector. NULL: none. */
+/** Called when a ring is half full, on any thread in the hot path: it may only wake the collector.
+ * NULL: none. */
 void lp_capture_on_pressure(void (*wake)(void));
 
-/** Give back the paths that no thread, range or graph has. Between sessions; no effect while
- * somebody uses paths. */
+/** Free the paths that no thread, range or graph uses. Between sessions; no effect while paths are
+ * in use. */
 void lp_capture_give_back_paths(void);
 
-/** Called once, when a thread is about to mark the first region of the process: on that thread, and
- * before the region has a path, so that it may begin to keep records. NULL: none. */
+/** Called once, on the thread that is about to mark the first region of the process. The region has
+ * no path yet, so the callback may start collection. NULL: none. */
 void lp_capture_on_first_thread(void (*callback)(void));
 
-/** Called when the program first makes a context, and again when it first launches: in a driver
- * callback on its own thread. NULL: none. */
+/** Called when the program first creates a context, and again when it first launches, in a driver
+ * callback on the program's thread. NULL: none. */
 void lp_capture_on_first_use(void (*callback)(void));
 
-/** Has the program made a context since CUPTI listens? */
+/** Has the program created a context since CUPTI callbacks are enabled? */
 bool lp_capture_device_used(void);
 
-/** NVTX out was built in. */
+/** Was the library built with NVTX output? */
 bool lp_nvtx_out_available(void);
 
-/** Is this thread initialising NVTX for our own regions right now? NVTX then calls the tool named
- * in the environment, which may be this library: it must not listen to itself. */
+/** Is this thread initialising NVTX for our own regions? NVTX then calls the tool in the
+ * environment, which may be this library: it must not listen to itself. */
 bool lp_nvtx_out_starting(void);
 
-/** Make the NVTX ranges of one shared object regions from now on.
- * @param export_table  What NVTX hands to InitializeInjectionNvtx2().
+/** Turn the NVTX ranges of one shared object into regions.
+ * @param export_table  As passed to InitializeInjectionNvtx2().
  * @return 0, LLMPERF_ENOTSUP, LLMPERF_ENOMEM. @threads any thread */
 int lp_nvtx_listen(const void *(*export_table)(uint32_t id));
 
-/** The same for what an extension of NVTX adds: ranges that are opened or closed with a payload.
- * @param extension  What NVTX hands to InitializeInjectionNvtxExtension().
- * @return false: it opens and closes no ranges. @threads any thread */
+/** The same for NVTX extensions: ranges with a payload.
+ * @param extension  As passed to InitializeInjectionNvtxExtension().
+ * @return false: the extension has no ranges. @threads any thread */
 bool lp_nvtx_extend(const void *extension);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The moments when the program first marks a region, makes a context and launches. Internal to
- * capture; the API is capture.h. */
+/** When the program first marks a region, creates a context and launches. Internal to lib/regions;
+ * capture.h has the API. */
 #ifndef LP_REGIONS_FIRST_USE_H
 #define LP_REGIONS_FIRST_USE_H
 
@@ -13,15 +13,15 @@ struct lp_first_use {
 
 extern struct lp_first_use lp_first_context, lp_first_launch;
 
-/** Before a thread has its state. */
+/** Called before the thread has its state. */
 void lp_notify_first_thread(void);
 
 void lp_notify_first_use(struct lp_first_use *use);
 
-/** In a driver callback, on the program's thread. */
+/** Called in a driver callback, on the program's thread. */
 static inline void lp_note_use(struct lp_first_use *use)
 {
-    /* Relaxed: whoever is first is settled by an exchange. */
+    /* Relaxed: an exchange decides who is first. */
     if (__builtin_expect(!atomic_load_explicit(&use->seen, memory_order_relaxed), 0))
         lp_notify_first_use(use);
 }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which paths are in use by threads, open ranges and graphs when a session starts. */
+/* Finds the paths that threads, open ranges and graphs use when a session starts. */
 #include "lib/regions/capture.h"
 #include "lib/device/graph_log.h"
 #include "lib/regions/nvtx_in.h"
 #include "lib/regions/threads.h"
 #include "lib/record/paths.h"
 
-/* From the top: levels move down when one below them is dropped. Those that were closed are kept
- * with the open ones: a thread that pushes one meanwhile takes it from a cache, or has just learned
- * it, and neither changes while paths are held. */
+/* From the top, because levels move down when a lower one is dropped. Caches of closed regions are
+ * kept too: their paths may be pushed again without a lock. */
 static void keep_thread(const struct lp_thread *thread)
 {
     for (uint32_t i = LLMPERF_REGION_DEPTH; i-- > 0;)
@@ -20,7 +19,8 @@ static void keep_thread(const struct lp_thread *thread)
     lp_path_keep(thread->learned);
 }
 
-/* The stacks first: what a callback takes from one is in the log before it leaves the stack. */
+/* Stacks first: what a graph callback reads from a stack is in the log before it leaves the
+ * stack. */
 static void keep_all(void)
 {
     for (const struct lp_thread *thread = atomic_load(&lp_all_threads); thread;
@@ -32,7 +32,7 @@ static void keep_all(void)
 
 void lp_capture_give_back_paths(void)
 {
-    /* In the order of the fork handlers: open ranges, then paths. */
+    /* In the lock order of the fork handlers: open ranges, then paths. */
     lp_nvtx_ranges_hold();
     lp_path_give_back(keep_all);
     lp_nvtx_ranges_release();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* While a recording or a script is played, the regions of this process are not used. The first one
+/* While a recording or script is replayed, regions of this process are not collected. The first one
  * is noted; later ones cost nothing. */
 #include <stdatomic.h>
 
@@ -12,7 +12,7 @@ static void begin(const struct lp_thread *thread, uint32_t node);
 
 static const struct lp_region_hook hook = { .begin = begin };
 
-/* Of ours only: counters have one, too. */
+/* Remove only our own hook: counters have one too. */
 static void unhook(void)
 {
     const struct lp_region_hook *ours = &hook;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a listener to NVTX 3 needs of its binary interface. nvtx_check.c checks it against NVIDIA's
- * headers where the build finds them; the library is built without them. */
+/** The part of NVTX 3's binary interface that a tool needs. The library is built without NVIDIA's
+ * headers; nvtx_check.c compares with them if the build finds them. */
 #ifndef LP_REGIONS_NVTX_ABI_H
 #define LP_REGIONS_NVTX_ABI_H
 
@@ -13,7 +13,7 @@
 #define LP_NVTX_NUMBERS(NUMBER)                                                                    \
     NUMBER(LP_NVTX_MODULE_CORE, 1, NVTX_CB_MODULE_CORE)                                            \
     NUMBER(LP_NVTX_MODULE_CORE2, 5, NVTX_CB_MODULE_CORE2)                                          \
-    /* Places in the table of module CORE. */                                                      \
+    /* Indices in the table of module CORE. */                                                     \
     NUMBER(LP_NVTX_RANGE_START_EX, 4, NVTX_CBID_CORE_RangeStartEx)                                 \
     NUMBER(LP_NVTX_RANGE_START_A, 5, NVTX_CBID_CORE_RangeStartA)                                   \
     NUMBER(LP_NVTX_RANGE_START_W, 6, NVTX_CBID_CORE_RangeStartW)                                   \
@@ -22,7 +22,7 @@
     NUMBER(LP_NVTX_RANGE_PUSH_A, 9, NVTX_CBID_CORE_RangePushA)                                     \
     NUMBER(LP_NVTX_RANGE_PUSH_W, 10, NVTX_CBID_CORE_RangePushW)                                    \
     NUMBER(LP_NVTX_RANGE_POP, 11, NVTX_CBID_CORE_RangePop)                                         \
-    /* Places in the table of module CORE2. */                                                     \
+    /* Indices in the table of module CORE2. */                                                    \
     NUMBER(LP_NVTX_DOMAIN_RANGE_START_EX, 2, NVTX_CBID_CORE2_DomainRangeStartEx)                   \
     NUMBER(LP_NVTX_DOMAIN_RANGE_END, 3, NVTX_CBID_CORE2_DomainRangeEnd)                            \
     NUMBER(LP_NVTX_DOMAIN_RANGE_PUSH_EX, 4, NVTX_CBID_CORE2_DomainRangePushEx)                     \
@@ -68,15 +68,15 @@ typedef void (*lp_nvtx_function)(void);
 
 struct lp_nvtx_callbacks {
     size_t struct_size;
-    /** 1 and a table of `*size_out` places, each the address of a function pointer to fill, or
-     * NULL; 0: no such module. Places count from 1. */
+    /** 1 and a table of `*size_out` entries, each the address of a function pointer to set, or
+     * NULL; 0: no such module. Indices start at 1. */
     int (*module_table)(int module, lp_nvtx_function ***table_out, unsigned *size_out);
 };
 
 typedef const void *(*lp_nvtx_export_table)(uint32_t id);
 
-/** The extension for payloads has functions of its own that open and close ranges. Places of its
- * only segment, from 0. */
+/** The payload extension has its own functions to open and close ranges. Indices in its only
+ * segment start at 0. */
 #define LP_NVTX_EXTENSION_PAYLOAD 2
 
 enum {
@@ -88,7 +88,7 @@ enum {
 
 struct lp_nvtx_segment {
     size_t id, slot_count;
-    intptr_t *slots; /* addresses of functions; 0: not set yet */
+    intptr_t *slots; /* addresses of functions; 0: not set */
 };
 
 struct lp_nvtx_extension {

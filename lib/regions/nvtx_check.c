@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our picture of NVTX's binary interface against NVIDIA's headers. Compiled where the build finds
- * them; holds no code. */
+/* Compares nvtx_abi.h with NVIDIA's headers. Compiled if the build finds them; contains no code. */
 #include <assert.h>
 
 #include "lib/regions/nvtx_abi.h"

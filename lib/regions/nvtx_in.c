@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Listens to NVTX: each shared object that uses NVTX initialises it once, at its first call, and
- * gets these functions in its table. */
+/** NVTX tool: each shared object that uses NVTX initialises it at its first call and gets these
+ * functions. */
 #include <string.h>
 
 #include "lib/base/status.h"
@@ -9,7 +9,7 @@
 #include "lib/regions/nvtx_in.h"
 #include "lib/regions/region_stack.h"
 
-/* A payload has no unit. Of the LLM domain it is known: the tokens of the range. */
+/* A payload has no unit, except in domain LLM: there it is the number of tokens. */
 static void count_payload(struct lp_thread *thread, const struct lp_nvtx_domain *domain,
                           const struct lp_nvtx_attributes *attributes)
 {
@@ -33,7 +33,7 @@ static void count_payload(struct lp_thread *thread, const struct lp_nvtx_domain 
                          (uint64_t)amount);
 }
 
-/* The level of the range within its domain, from 0, as NVTX answers; negative: none. */
+/* The range's level in its domain, from 0, as NVTX returns it; negative: none. */
 static int push_text(const struct lp_nvtx_domain *domain, const char *text,
                      const struct lp_nvtx_attributes *attributes)
 {
@@ -43,7 +43,8 @@ static int push_text(const struct lp_nvtx_domain *domain, const char *text,
     if (!thread || !domain)
         return -1;
     if (thread->depth < LLMPERF_REGION_DEPTH)
-        /* The level belongs to the domain that the program will pop, whatever its label says. */
+        /* The level belongs to the domain that the program will pop, even if the label names
+         * another one. */
         lp_stack_open(thread, lp_nvtx_node(thread, thread->node, &domain, text), object->owner);
     else
         thread->depth++;
@@ -70,7 +71,7 @@ static uint64_t start_text(const struct lp_nvtx_domain *domain, const char *text
     return lp_nvtx_range_start(lp_nvtx_node(thread, LP_PATH_ROOT, &domain, text));
 }
 
-/* The text of a range; `buffer` may hold it. */
+/* Text of a range, maybe in `buffer`. */
 static const char *read_message(const struct lp_nvtx_attributes *attributes, char *buffer,
                                 size_t size)
 {
@@ -90,7 +91,7 @@ static const char *read_message(const struct lp_nvtx_attributes *attributes, cha
     }
 }
 
-/* What the tables get */
+/* Functions for the tables */
 
 static int domain_range_push(const void *handle, const struct lp_nvtx_attributes *attributes)
 {
@@ -215,7 +216,7 @@ static const struct place core2[] = {
     PLACE(LP_NVTX_DOMAIN_CREATE_W, domain_create_w),
 };
 
-/* A table of an older NVTX is shorter: what it lacks, its program cannot call. */
+/* Tables of older NVTX versions are shorter: their programs cannot call the missing functions. */
 static bool fill_module(const struct lp_nvtx_callbacks *callbacks, int module,
                         const struct place *places, size_t count)
 {
@@ -230,8 +231,8 @@ static bool fill_module(const struct lp_nvtx_callbacks *callbacks, int module,
     return true;
 }
 
-/* What the slots of the payload extension get. A payload needs its schema to be read: it is not
- * kept, and a range that has its name in there only is one without a name. */
+/* Functions of the payload extension. A payload cannot be read without its schema, so it is
+ * ignored, and a range whose name is only in the payload has no name. */
 
 static int range_push_payload(const void *handle, const void *payloads, size_t count)
 {

@@ -11,7 +11,7 @@
 #include "lib/record/paths.h"
 
 #define BUCKETS      1024u
-#define DEFAULT_NAME "default" /* what nsys calls the domain without a name */
+#define DEFAULT_NAME "default" /* nsys gives the unnamed domain this name */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards growth of the lists below */
 static _Atomic(struct lp_nvtx_domain *) domains;
@@ -28,7 +28,8 @@ static void give_lock(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* A forked child goes on naming ranges: it must not find the lock held by a thread it lacks. */
+/* A forked child continues to name ranges, so it must not inherit a lock held by a thread that it
+ * does not have. */
 __attribute__((constructor)) static void make_fork_hooks(void)
 {
     pthread_atfork(take_lock, give_lock, give_lock);
@@ -67,7 +68,7 @@ const struct lp_nvtx_domain *lp_nvtx_domain_of(const char *name)
 
     lp_text_sanitise(clean, sizeof(clean), name && *name ? name : DEFAULT_NAME);
     for (char *at = strchr(clean, '@'); at; at = strchr(at, '@'))
-        *at = '_'; /* The first '@' of a label ends its domain. */
+        *at = '_'; /* the first '@' of a label ends its domain */
     pthread_mutex_lock(&lock);
     domain = find_domain(clean);
     if (!domain)
@@ -160,8 +161,8 @@ static const char *drop_domain(const struct lp_nvtx_domain **domain, const char 
     return has_prefix(text, *domain) ? text + (*domain)->name_length + 1 : text;
 }
 
-/* PyTorch's emit_nvtx() writes "aten::mm, seq = 7, op_id = 12, sizes = …": the operator is the
- * first part; with the numbers every call would have its own name. */
+/* PyTorch's emit_nvtx() writes "aten::mm, seq = 7, op_id = 12, sizes = …". Only the first part, the
+ * operator, is used: with the numbers each call would have its own name. */
 static size_t name_length(const char *text)
 {
     static const char *const tails[] = { ", seq = ", ", op_id = ", ", sizes = ", ", stashed seq",
@@ -211,7 +212,7 @@ uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
         return entry->node;
     lp_path_hold();
     thread->learned = node = intern(parent, *domain, text, length);
-    /* What the limit does not let through is looked up each time. */
+    /* Names above the limit are not cached. */
     if (lp_path_get(node)->parent == parent && is_name_of(node, text, length))
         *entry = (struct lp_range_cache_entry){ hash, parent, node };
     lp_path_release();

@@ -14,8 +14,7 @@
 
 enum { UNTRIED = 0, ABSENT = 1, PRESENT = 2 };
 
-static _Atomic uint32_t
-    tool; /* is a tool attached? NVTX decides at its first call and stays with that. */
+static _Atomic uint32_t tool; /* is a tool attached? NVTX decides this once, at its first call */
 
 static __thread bool starting;
 
@@ -29,8 +28,8 @@ bool lp_nvtx_out_starting(void)
     return starting;
 }
 
-/* NVTX gives a NULL domain when no tool listens. Two threads may create one domain twice: tools
- * take both for one by name. */
+/* Without a tool NVTX returns a NULL domain. Two threads may create the same domain: tools merge
+ * domains by name. */
 static nvtxDomainHandle_t find_domain(struct lp_path *path)
 {
     nvtxDomainHandle_t domain = atomic_load_explicit(&path->nvtx_domain, memory_order_acquire);
@@ -51,7 +50,7 @@ static nvtxDomainHandle_t find_domain(struct lp_path *path)
     return domain;
 }
 
-/* NVTX's own lazy start is not free of data races: one thread makes its first call for all. */
+/* NVTX's lazy initialisation has a data race, so one thread makes the first call. */
 static void start_nvtx(void)
 {
     starting = true;
@@ -66,13 +65,13 @@ static void push_range(uint32_t node)
     nvtxEventAttributes_t attributes = { 0 };
     nvtxDomainHandle_t domain = NULL;
 
-    /* NVTX itself would load the tool that the environment names. */
+    /* NVTX itself would load the tool from the environment. */
     if (!lp_variables_are_ignored()) {
         pthread_once(&once, start_nvtx);
         domain = find_domain(path);
     }
     atomic_store_explicit(&tool, domain ? PRESENT : ABSENT,
-                          memory_order_relaxed); /* Each thread finds the same. */
+                          memory_order_relaxed); /* each thread finds the same value */
     if (!domain)
         return;
     attributes.version = NVTX_VERSION;

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/** Open and close the range of a path node on this thread. With no tool attached, or a build
- * without NVTX, next to nothing. */
+/** Open and close the NVTX range of a path node on this thread. Almost free if no tool is attached
+ * or the build has no NVTX. */
 void lp_nvtx_push(uint32_t node);
 void lp_nvtx_pop(uint32_t node);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** NVTX's start/end ranges: they may cross and end on another thread, so they are no part of any
- * thread's stack. Each is an interval of host time at the top of the path tree; launches stay with
- * the push/pop regions. */
+/** NVTX start/end ranges. They may overlap and end on another thread, so they are on no thread's
+ * stack. Each is an interval of host time at the top of the path tree; launches are attributed to
+ * push/pop regions only. */
 #include <pthread.h>
 
 #include "lib/base/clock.h"
@@ -13,13 +13,13 @@
 struct open_range {
     uint64_t begin_ns;
     uint32_t node, epoch;
-    uint32_t use;  /* how often the place was used: the upper half of ids; even: free */
-    uint32_t next; /* free place after this one, from 1; 0: none */
+    uint32_t use;  /* uses of the slot: the upper half of ids; even: free */
+    uint32_t next; /* next free slot, from 1; 0: none */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct open_range ranges[OPEN_MAX];
-static uint32_t first_free, used; /* from 1; places touched so far */
+static uint32_t first_free, used; /* from 1; number of slots used so far */
 
 void lp_nvtx_ranges_hold(void)
 {
@@ -36,7 +36,7 @@ __attribute__((constructor)) static void make_fork_hooks(void)
     pthread_atfork(lp_nvtx_ranges_hold, lp_nvtx_ranges_release, lp_nvtx_ranges_release);
 }
 
-/* Under the lock. A place from 1; 0: all are taken. */
+/* Under the lock. Returns a slot, from 1; 0: all are in use. */
 static uint32_t take_place(void)
 {
     uint32_t place = first_free;
@@ -74,7 +74,7 @@ void lp_nvtx_ranges_keep_paths(void)
             lp_path_keep(ranges[place].node);
 }
 
-/* The range of an id, and its place free again. false: it is not open. */
+/* Remove the range with this id. false: it is not open. */
 static bool take_range(uint64_t id, struct open_range *range_out)
 {
     uint32_t place = (uint32_t)id;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Callbacks for regions that open or close, on the thread that does so. Hardware counters and the
- * fake device use them. */
+/** Callbacks for regions that open or close, on their thread. Used by hardware counters and the
+ * fake device. */
 #ifndef LP_REGIONS_REGION_HOOK_H
 #define LP_REGIONS_REGION_HOOK_H
 
@@ -19,12 +19,12 @@ struct lp_region_hook {
     void (*opened)(uint32_t node);
 };
 
-/** NULL: none. Static hooks only: a thread may still be in one that was taken away. */
+/** NULL: none. Hooks must be static: a thread may still be in one that was removed. */
 extern _Atomic(const struct lp_region_hook *) lp_region_hook;
 
 static inline const struct lp_region_hook *lp_region_hook_get(void)
 {
-    /* Relaxed: a region more or less at the edge of a session is fine. */
+    /* Relaxed: missing a region at the edge of a session is acceptable. */
     return atomic_load_explicit(&lp_region_hook, memory_order_relaxed);
 }
 

@@ -8,7 +8,7 @@ static bool is_dropped(const struct lp_thread *thread, uint32_t level)
     return thread->owner[level] & LP_OWNER_DROPPED;
 }
 
-/* Take a dropped level out. The level of a sampling window may move down with those above. */
+/* Remove a dropped level. The level of a sampling window may move down with those above. */
 static void forget_level(struct lp_thread *thread, uint32_t level)
 {
     size_t above = (thread->depth - level - 1) * sizeof(thread->stack[0]);
@@ -20,7 +20,7 @@ static void forget_level(struct lp_thread *thread, uint32_t level)
         thread->window_depth--;
 }
 
-/* A level whose owner never ends it would stay forever. */
+/* A level whose owner never ends it would remain forever. */
 static void forget_oldest(struct lp_thread *thread)
 {
     uint32_t count = 0, oldest = 0;
@@ -42,7 +42,7 @@ static void keep_dropped(struct lp_thread *thread, uint32_t owner)
     forget_oldest(thread);
 }
 
-/* Levels above it that are dropped keep their order. */
+/* Dropped levels above it stay in order. */
 static void close_level(struct lp_thread *thread, uint32_t level)
 {
     uint32_t depth = thread->depth;
@@ -61,7 +61,7 @@ bool lp_stack_close_other(struct lp_thread *thread, uint32_t owner)
 {
     uint32_t at = thread->depth;
 
-    if (at > LLMPERF_REGION_DEPTH) { /* Whose level it is was not kept. */
+    if (at > LLMPERF_REGION_DEPTH) { /* too deep: its owner was not stored */
         thread->depth--;
         return true;
     }

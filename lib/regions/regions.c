@@ -5,8 +5,8 @@
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
-/* First use of this text below this parent on this thread. What the limit does not let through, and
- * a longer text, are looked up each time. */
+/* First use of this text below this parent on this thread. Labels above the limit or too long are
+ * not cached. */
 static uint32_t learn_path(struct lp_thread *thread, struct lp_path_cache_entry *entry,
                            const char *label, uint32_t kind)
 {
@@ -22,7 +22,7 @@ static uint32_t learn_path(struct lp_thread *thread, struct lp_path_cache_entry 
     return node;
 }
 
-/* The text is compared too: the caller may have put another label at the same address. */
+/* The text is compared as well: the caller may reuse the address for another label. */
 static inline uint32_t find_path(struct lp_thread *thread, const char *label, uint32_t kind)
 {
     uint32_t parent = thread->node;
@@ -70,7 +70,7 @@ void llmperf_region_count(uint32_t quantity, uint64_t amount)
         lp_thread_record(thread, LP_RECORD_COUNT, (uint16_t)quantity, thread->node, amount);
 }
 
-/* Users of an older header have a shorter struct. */
+/* Callers with an older header have a shorter struct. */
 static llmperf_region_attr read_attr(const llmperf_region_attr *attr)
 {
     llmperf_region_attr whole = LLMPERF_REGION_ATTR_INIT;
@@ -93,7 +93,7 @@ void llmperf_region_begin_attr(const llmperf_region_attr *attr)
     const llmperf_region_attr whole = read_attr(attr);
 
     begin_region(whole.label, whole.kind);
-    /* A region above the limit has no path: another one is innermost. */
+    /* A region above the limit has no path, so the innermost path is another region's. */
     if (lp_thread_self && whole.kind && lp_thread_self->depth <= LLMPERF_REGION_DEPTH)
         set_kind(lp_thread_self->node, whole.kind);
     llmperf_region_count(LLMPERF_QUANTITY_TOKENS, whole.tokens);

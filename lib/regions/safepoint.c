@@ -10,18 +10,18 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 
-/* Of a thread that is not taken: the device may wait for what it does next. */
+/* Wait limit of a thread that is not taken: the device may wait for its next call. */
 #define WAIT_NS UINT64_C(200000000)
 
 static _Atomic uint_fast32_t state; /* enum lp_safepoint */
 static _Atomic(bool (*)(void)) is_ready;
 static _Atomic uint64_t reached_ns; /* when the thread stopped */
-static _Atomic uint64_t missed_ns;  /* how long a thread waited without being taken */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who waits for `state` to change */
+static _Atomic uint64_t missed_ns;  /* time that a thread waited without being taken */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for waiting until `state` changes */
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* from -> sets of to. A release leads from each state to NONE. */
+/* from -> set of to. A release leads from any state to NONE. */
 static const uint8_t transitions[] = {
     [LP_SAFEPOINT_NONE] = 1u << LP_SAFEPOINT_REQUESTED,
     [LP_SAFEPOINT_REQUESTED] = 1u << LP_SAFEPOINT_REACHED,
@@ -42,7 +42,7 @@ static bool step(enum lp_safepoint from, enum lp_safepoint to)
     return atomic_compare_exchange_strong(&state, &now, to);
 }
 
-/* A step of the time of day must not keep a thread. */
+/* Monotonic clock: setting the time of day must not block a thread. */
 static void set_up(void)
 {
     pthread_condattr_t attributes;

@@ -16,33 +16,34 @@
 
 #define NOT_SAMPLED SIZE_MAX
 
-/* Launches that had begun before their callbacks went on are over by then: with a record they would
- * have the id of an earlier launch. */
+/* Launches in progress when their callbacks are enabled have no known id. After this time they are
+ * over; a later record with such an id would be attributed to an earlier launch. */
 #define UNDER_WAY_US 1000
 
-#define CHANGING_NS UINT64_C(100000000) /* far longer than switching records takes */
+#define CHANGING_NS UINT64_C(100000000) /* much longer than enabling records takes */
 
-/* Written by the collector, before a session samples. A thread that saw the session before may
- * still read them: so the texts are never freed. */
+/* Written by the collector before a session samples. Never freed, because a thread may still use
+ * the previous session's texts. */
 static struct {
     _Atomic(const char *) label;
     _Atomic uint32_t every;
-    _Atomic int32_t left; /* calls until the next one that is sampled */
+    _Atomic int32_t left; /* calls until the next sampled one */
 } labels[LP_SAMPLER_LABELS];
 static _Atomic size_t label_count;
 static _Atomic(void (*)(enum lp_collect what)) switch_records;
 static _Atomic(void (*)(void)) wake_collector;
 
 _Atomic uint64_t lp_sampler_word;
-static uint32_t sessions;                                   /* the collector's: so many sampled */
+static uint32_t sessions; /* number of sessions that sampled; the collector's */
 static _Atomic uint64_t seen, random_state, taken, touched; /* calls */
 
 static _Atomic uint32_t burst_left; /* calls */
-static _Atomic uint32_t launcher;   /* index + 1 of the thread that opens them; 0: none has */
-#define SEVERAL UINT32_MAX          /* and another one launched */
+static _Atomic uint32_t
+    launcher;              /* index + 1 of the thread that opens sampled calls; 0: none yet */
+#define SEVERAL UINT32_MAX /* another thread launched as well */
 
-/* The triggered window. One word, so that a thread takes a slot in it, and the collector sees that
- * none is left or open, at one moment. */
+/* The triggered window in one word, so that a thread takes a slot and the collector sees that none
+ * is left or open atomically. */
 #define SLOTS(session, number, left, open)                                                         \
     ((uint64_t)(session) << 40 | (uint64_t)(number) << 24 | (uint64_t)(left) << 12 | (open))
 #define SESSION_OF(slots) ((uint32_t)((slots) >> 40))
@@ -52,7 +53,7 @@ static _Atomic uint32_t launcher;   /* index + 1 of the thread that opens them; 
 static _Atomic uint64_t slots;
 static uint32_t requested_units; /* the collector's */
 
-/* Relaxed everywhere: a count more or less moves one sample. */
+/* Relaxed everywhere: an inexact count only moves a sample. */
 static uint32_t next_random(void)
 {
     uint64_t step = atomic_fetch_add_explicit(&random_state, 1, memory_order_relaxed);
@@ -62,14 +63,14 @@ static uint32_t next_random(void)
     return (uint32_t)(step >> 32);
 }
 
-/* 1 to 2 * every - 1, mean `every`: periodic behaviour of the program cannot hide between samples.
- */
+/* Uniform in [1, 2 * every - 1], mean `every`, so that periodic behaviour of the program does not
+ * bias the sample. */
 static int32_t next_countdown(uint32_t every)
 {
     return every <= 1 ? 1 : (int32_t)(1 + next_random() % (2 * every - 1));
 }
 
-/* "" with a full table: no region has that label. */
+/* "": the table is full; no region has this label. */
 static const char *keep_label(const char *name)
 {
     char label[LLMPERF_LABEL_BYTES + 8];
@@ -106,7 +107,7 @@ struct step {
     uint32_t session;
 };
 
-/* The only place where the state changes. */
+/* The only function that changes the state. */
 static struct step step(enum lp_sampler_event event, uint32_t who)
 {
     uint64_t word = atomic_load(&lp_sampler_word), next;
@@ -121,7 +122,7 @@ static struct step step(enum lp_sampler_event event, uint32_t who)
                           lp_sampler_session_of(next) };
 }
 
-/* Only while a session samples: OFF is 0. */
+/* OFF is 0, so this is true only while a session samples. */
 static void set_flag(uint64_t flag)
 {
     uint64_t word = atomic_load(&lp_sampler_word);
@@ -146,7 +147,7 @@ static enum lp_sampler_state state_now(void)
     return lp_sampler_state_of(atomic_load(&lp_sampler_word));
 }
 
-/* Only the collector has time to wait. */
+/* Only the collector may wait. */
 static void switch_on(uint32_t who, enum lp_collect what)
 {
     if (who == LP_SAMPLER_COLLECTOR) {
@@ -156,7 +157,7 @@ static void switch_on(uint32_t who, enum lp_collect what)
     collect_now(what);
 }
 
-/* From SETTLING records are on already, with memcpy and memset or not: samples need neither. */
+/* In SETTLING records are already enabled. Samples do not need those of memcpy and memset. */
 static struct step open_window(enum lp_sampler_event event, uint32_t who, enum lp_collect what)
 {
     struct step opened = step(event, who);
@@ -165,13 +166,13 @@ static struct step open_window(enum lp_sampler_event event, uint32_t who, enum l
         return opened;
     switch_on(who, what);
     opened = step(LP_SAMPLER_ON_RECORDS_ON, who);
-    if (!opened.taken) /* The session ended and did not wait any longer. */
+    if (!opened.taken) /* the session ended without waiting any longer */
         collect_now(LP_COLLECT_NOTHING);
     return opened;
 }
 
-/* While records are off, a replay of a graph writes its end times into records of the replay before
- * that are not handed over yet (CUPTI 13.0). So they stay on until those are delivered. */
+/* If records are disabled, a replay of a graph overwrites end times in undelivered records of the
+ * previous replay (CUPTI 13.0). So they stay enabled until these are delivered. */
 static void close_window(enum lp_sampler_event event, uint32_t who)
 {
     struct step closed = step(event, who);
@@ -215,7 +216,7 @@ void lp_sampler_suspend(void)
     set_flag(LP_SAMPLER_SUSPENDED);
 }
 
-/* A thread that is just switching records is waited for: else it would do so in a later session. */
+/* Wait for a thread that is enabling or disabling records, or it would do so in a later session. */
 void lp_sampler_end(void)
 {
     uint64_t limit_ns = lp_clock_now() + CHANGING_NS;
@@ -238,7 +239,7 @@ void lp_sampler_set(size_t index, uint32_t every)
     uint32_t before =
         index < atomic_load(&label_count) ? atomic_exchange(&labels[index].every, every) : 0;
 
-    if (before > every) /* The countdown may be far too long now. */
+    if (before > every) /* the old countdown may be far too long */
         atomic_store(&labels[index].left, next_countdown(every));
 }
 
@@ -259,7 +260,7 @@ void lp_sampler_settled(void)
     close_window(LP_SAMPLER_ON_SETTLED, LP_SAMPLER_COLLECTOR);
 }
 
-/* Relaxed: the thread has just read the word for this launch, and sees nothing older here. */
+/* Relaxed: the thread has just read the word for this launch and cannot see an older value. */
 void lp_sampler_graph(void)
 {
     if (!(atomic_load_explicit(&lp_sampler_word, memory_order_relaxed) & LP_SAMPLER_GRAPHS))
@@ -271,8 +272,8 @@ bool lp_sampler_open_all(void)
     return open_window(LP_SAMPLER_ON_WINDOW_OPENS, LP_SAMPLER_COLLECTOR, LP_COLLECT_KERNELS).taken;
 }
 
-/* CUPTI makes the record of a launch after the callback that counts it. Where collecting has ended,
- * such calls were awaited then. */
+/* CUPTI creates a launch's record after the callback that counts it. When collection ends, such
+ * calls are waited for. */
 void lp_sampler_close_all(void)
 {
     if (!step(LP_SAMPLER_ON_WINDOW_CLOSES, LP_SAMPLER_COLLECTOR).taken)
@@ -282,7 +283,7 @@ void lp_sampler_close_all(void)
     close_window(LP_SAMPLER_ON_CALLS_OVER, LP_SAMPLER_COLLECTOR);
 }
 
-/* Only stages are followed one by one, and say how much of them was collected. */
+/* Only stages are followed one by one and report their collected share. */
 static void make_stage(uint32_t node)
 {
     uint32_t unset = LLMPERF_REGION_AUTO;
@@ -291,7 +292,7 @@ static void make_stage(uint32_t node)
         atomic_compare_exchange_strong(&lp_path_get(node)->kind, &unset, LLMPERF_REGION_STAGE);
 }
 
-/* The index of a node's label; NOT_SAMPLED. */
+/* Index of a node's label, or NOT_SAMPLED. */
 static size_t find_label(uint32_t node)
 {
     const char *label = lp_path_get(node)->label;
@@ -326,7 +327,7 @@ void lp_sampler_trigger(uint32_t number, uint32_t units)
     set_flag(LP_SAMPLER_REQUESTED);
 }
 
-/* Slots are available once records are on for all threads, so each call is complete. */
+/* Slots become available after records are enabled for all threads, so each call is complete. */
 static void open_triggered(void)
 {
     uint32_t number = NUMBER_OF(atomic_load(&slots));
@@ -368,7 +369,7 @@ void lp_sampler_cut(void)
         ;
 }
 
-/* Is the window that the thread took still open? */
+/* Is the window of this call still open? */
 static bool has_window(const struct lp_thread *thread, uint64_t word)
 {
     enum lp_sampler_state state = lp_sampler_state_of(word);
@@ -415,8 +416,8 @@ static void release_slot(const struct lp_thread *thread)
         ;
 }
 
-/* Meanwhile nothing else is sampled: what is left out belongs to the window. Only stages are
- * followed one by one: calls of others could not be distinguished from a sample. */
+/* Nothing else is sampled meanwhile: skipped calls belong to the window. Only stages are followed
+ * one by one; calls of other regions could not be told apart from a sample. */
 static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint64_t *number_out)
 {
     if (find_label(node) == NOT_SAMPLED || lp_path_kind(node) != LLMPERF_REGION_STAGE)
@@ -450,7 +451,7 @@ uint32_t lp_sampler_burst_left(void)
     return atomic_load(&burst_left);
 }
 
-/* Relaxed: the collector looks at it again and again, and CUPTI leaves only between launches. */
+/* Relaxed: the collector checks repeatedly, and CUPTI is detached only between launches. */
 static inline void note_launcher(const struct lp_thread *thread)
 {
     uint32_t first = atomic_load_explicit(&launcher, memory_order_relaxed);
@@ -464,7 +465,7 @@ bool lp_sampler_several(void)
     return atomic_load(&launcher) == SEVERAL;
 }
 
-/* The calls left are read after the safepoint: a burst may begin or end there. */
+/* The remaining calls are read after the safepoint, where a burst may begin or end. */
 static uint16_t open_in_burst(struct lp_thread *thread, uint32_t node)
 {
     struct step begun = { .taken = false };
@@ -472,7 +473,7 @@ static uint16_t open_in_burst(struct lp_thread *thread, uint32_t node)
 
     if (find_label(node) == NOT_SAMPLED || has_flag(LP_SAMPLER_SUSPENDED))
         return LP_BEGIN_SKIPPED;
-    note_launcher(thread); /* It is about to: stopped, it would not stop the other one. */
+    note_launcher(thread); /* before it stops: once stopped it could not stop the other thread */
     lp_safepoint_reach(wake_now);
     left = atomic_load(&burst_left);
     if (left > 0)
@@ -505,20 +506,20 @@ static uint16_t open_sample(struct lp_thread *thread, uint32_t node, uint64_t wo
     return LP_BEGIN_SKIPPED;
 }
 
-/* Out of line, so that the common case saves fewer registers. */
+/* Not inlined, so that the common case saves fewer registers. */
 __attribute__((noinline)) static uint16_t open_in_other(struct lp_thread *thread, uint32_t node,
                                                         uint64_t word, uint64_t *value_out)
 {
     switch (lp_sampler_state_of(word)) {
     case LP_SAMPLER_WINDOW_STARTS:
     case LP_SAMPLER_WINDOW:
-    case LP_SAMPLER_WINDOW_ENDS: /* It may be in it in part only. */
+    case LP_SAMPLER_WINDOW_ENDS: /* it may be in the window only in part */
         return LP_BEGIN_SKIPPED;
     case LP_SAMPLER_BURST:
     case LP_SAMPLER_BURST_SAMPLE:
     case LP_SAMPLER_DETACHED:
         return open_in_burst(thread, node);
-    default: /* requested, starts or open */
+    default: /* REQUESTED, STARTS or OPEN */
         return open_in_triggered(thread, node, value_out);
     }
 }
@@ -529,7 +530,7 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
 
     if (has_window(thread, word))
         return LP_BEGIN_NOW;
-    thread->window_depth = 0; /* It was taken away. */
+    thread->window_depth = 0; /* the window was taken from it */
     if (!lp_sampler_samples(word))
         return open_in_other(thread, node, word, value_out);
     return open_sample(thread, node, word);
@@ -538,7 +539,7 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
 void lp_sampler_close(struct lp_thread *thread)
 {
     thread->window_depth = 0;
-    if (lp_capture_forked()) /* The driver belongs to the parent. */
+    if (lp_capture_forked()) /* the driver belongs to the parent process */
         return;
     if (thread->window_session != lp_sampler_session_of(atomic_load(&lp_sampler_word)))
         return;
@@ -553,6 +554,6 @@ bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind, 
     note_launcher(thread);
     if (thread->window_depth > 0 && thread->window_session == lp_sampler_session_of(word))
         return kind != LP_LAUNCH_MEMORY || thread->window_number != 0;
-    /* memcpy and memset have records in triggered windows only. */
+    /* Memcpy and memset have records only in triggered windows. */
     return kind != LP_LAUNCH_MEMORY && lp_sampler_state_of(word) == LP_SAMPLER_WINDOW;
 }

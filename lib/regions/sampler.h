@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tier light: device activity is collected for a sample of calls of chosen regions. Only while
- * such a call is open are CUPTI's records on, one call at a time in the process, and only launches
- * of its own thread count. Besides, the collector can open a window for all threads (for programs
- * that mark no such region), a triggered window (all calls of all threads), and sampling bursts (a
- * row of calls, with CUPTI out of the process between them). docs/explanation/light-tier.md has the
- * states, transitions and invariants. */
+/** Tier light: device activity is collected for a sample of calls of chosen regions. CUPTI's
+ * records are enabled only while such a call is open, one call at a time in the process, and only
+ * launches of its own thread count. The collector can also open a window for all threads (for
+ * programs without such regions), a triggered window (all calls on all threads), and sampling
+ * bursts (consecutive calls, with CUPTI detached between bursts). docs/explanation/light-tier.md
+ * has states, transitions and invariants. */
 #ifndef LP_REGIONS_SAMPLER_H
 #define LP_REGIONS_SAMPLER_H
 
@@ -18,94 +18,92 @@
 
 #define LP_SAMPLER_LABELS 8u
 
-/** State, flags, owner and session: sampler_state.h. 0: no session samples. */
+/** State, flags, owner and session, see sampler_state.h. 0: no session samples. */
 extern _Atomic uint64_t lp_sampler_word;
 
-/** Does a session sample? Else everything is collected. Relaxed: a region more or less at the edge
- * of a session is fine. */
+/** Does a session sample? If not, everything is collected. Relaxed: a region more or less at the
+ * edge of a session is acceptable. */
 static inline bool lp_sampler_is_on(void)
 {
     return atomic_load_explicit(&lp_sampler_word, memory_order_relaxed) != 0;
 }
 
-/** Sample calls of these labels, the first call and then 1 of `every` at random.
- * `collect` switches the driver's records on and off, from any thread; `wake` wakes the collector
- * for lp_sampler_settles(), NULL: none. Nothing is collected before lp_sampler_go().
+/** Sample calls with these labels: the first one, then 1 of `every` at random. Nothing is collected
+ * before lp_sampler_go().
+ * @param collect  Enables and disables the driver's records; called on any thread.
+ * @param wake  Wakes the collector for lp_sampler_settles(); NULL: none.
  * @threads collector only */
 void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
                       void (*collect)(enum lp_collect what), void (*wake)(void));
 
-/** Windows may open from now on; none does any more. @threads collector only */
+/** Allow windows to open; forbid it. @threads collector only */
 void lp_sampler_go(void);
 void lp_sampler_suspend(void);
 
-/** Close what is open; everything is collected from now on as the source has it. @threads collector
- * only */
+/** Close open windows and end sampling. @threads collector only */
 void lp_sampler_end(void);
 
-/** 1 of `every` calls of label `index` from now on. @threads any thread */
+/** Sample 1 of `every` calls of label `index` from now on. @threads any thread */
 void lp_sampler_set(size_t index, uint32_t every);
 
-/** Calls of any of the labels so far. @threads any thread */
+/** Counts of calls with any of the labels. @threads any thread */
 struct lp_sampler_calls {
-    uint64_t seen;    /* all */
-    uint64_t taken;   /* that opened a window */
-    uint64_t touched; /* that were not collected, and yet had records on */
+    uint64_t seen;    /* all calls */
+    uint64_t taken;   /* sampled calls */
+    uint64_t touched; /* calls that were not collected but ran with records enabled */
 };
 struct lp_sampler_calls lp_sampler_calls(void);
 
-/** A graph is launched in the window. @threads any thread */
+/** A graph was launched in the window. @threads any thread */
 void lp_sampler_graph(void);
 
-/** Is a window with graphs over whose records are still on? Then they are to be brought in, and
- * lp_sampler_settled() switches them off, unless the next window opened meanwhile. @threads
+/** Is there an ended window with graphs, with records still enabled? Then flush them and call
+ * lp_sampler_settled(), which disables records unless the next window has opened. @threads
  * collector only */
 bool lp_sampler_settles(void);
 void lp_sampler_settled(void);
 
-/** Open a window for all threads, if no other is open; close it. @threads collector only */
+/** Open a window for all threads, unless one is open; close it. @threads collector only */
 bool lp_sampler_open_all(void);
 void lp_sampler_close_all(void);
 
-/** Collect the next `units` calls of the labels, all of them, as window `number` (1 to
- * LP_SAMPLER_WINDOWS): as soon as the call that is collected now is over. Calls that begin
- * meanwhile, and those after the last, are left out until the window is closed. @threads collector
- * only */
+/** Collect all of the next `units` calls with the labels as window `number` (1 to
+ * LP_SAMPLER_WINDOWS), once the current sampled call is over. Calls that begin before that, and
+ * those after the last, are skipped until the window is closed. @threads collector only */
 #define LP_SAMPLER_WINDOWS UINT16_MAX
 #define LP_SAMPLER_UNITS   1000u
 void lp_sampler_trigger(uint32_t number, uint32_t units);
 
-/** Open the triggered window if it can be by now, and close it once its calls are over. false:
- * there is none, or it is closed now. @threads collector only */
+/** Open the triggered window when possible, and close it when its calls are over. false: there is
+ * none, or it is closed now. @threads collector only */
 bool lp_sampler_triggered(void);
 
-/** No further call belongs to the triggered window. @threads collector only */
+/** End the triggered window: no further call belongs to it. @threads collector only */
 void lp_sampler_cut(void);
 
-/** A sampling burst: collect the next `calls` calls, all of them. Records are on already and stay
- * on until CUPTI leaves the process (nothing is collected until the next burst; false: it must not,
- * because a call is being collected), or until bursts end (sampling goes on without them). Calls
- * stop at the safepoint if one is requested (safepoint.h). A burst begins only before
- * lp_sampler_go() or after lp_sampler_detach(). @threads collector only */
+/** Sampling burst: collect all of the next `calls` calls. Records are enabled and stay so until
+ * CUPTI is detached (false: not possible, a call is being collected) or bursts end (sampling
+ * continues without them). Calls stop at the safepoint if one is requested (safepoint.h). A burst
+ * may begin only before lp_sampler_go() or after lp_sampler_detach(). @threads collector only */
 void lp_sampler_burst(uint32_t calls);
 bool lp_sampler_detach(void);
 void lp_sampler_end_bursts(void);
 
-/** Calls of the burst that are still to come. @threads any thread */
+/** Remaining calls of the burst. @threads any thread */
 uint32_t lp_sampler_burst_left(void);
 
-/** In a burst: has a thread launched that is not the one that opens the calls? @threads any thread
- */
+/** In a burst: did another thread launch than the one that opens the calls? @threads any thread */
 bool lp_sampler_several(void);
 
-/** A region begins on its thread: enum lp_begin; `*value_out` goes with it. */
+/** A region begins on its thread.
+ * @return enum lp_begin; `*value_out` is the record's value. */
 uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *value_out);
 
 /** The region that opened this thread's window has ended. */
 void lp_sampler_close(struct lp_thread *thread);
 
-/** A thread launches: does that belong to an open window, and have a record there?
- * @param word  lp_sampler_word, as read after the mark of the call. */
+/** A thread launches: is the launch in an open window, and does it have a record?
+ * @param word  lp_sampler_word, read after the mark of the call. */
 bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind, uint64_t word);
 
 #endif

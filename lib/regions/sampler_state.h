@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** name, who may lead out of it (FREE: any thread; OWNED: the one that led in), CUPTI's records */
+/** name; who may leave it (FREE: any thread; OWNED: the thread that entered it); CUPTI's records */
 #define LP_SAMPLER_STATES(X)                                                                       \
     X(OFF, FREE, UNMANAGED)                                                                        \
     X(IDLE, FREE, OFF)                                                                             \
@@ -24,9 +24,9 @@
     X(BURST_SAMPLE, OWNED, ON)                                                                     \
     X(DETACHED, FREE, UNMANAGED)
 
-/** name, kind: OPENS is refused in other states and while sampling is suspended; OWNERS is
- * accepted from the owner of the state only; COLLECTORS from the collector, whoever owns the state;
- * TRIES too, but a thread may have been faster */
+/** name, kind. OPENS: refused in other states and while sampling is suspended. OWNERS: only from
+ * the owner of the state. COLLECTORS: from the collector, whoever owns the state. TRIES: as
+ * COLLECTORS, but a thread may have been faster. */
 #define LP_SAMPLER_EVENTS(X)                                                                       \
     X(SESSION_BEGINS, COLLECTORS)                                                                  \
     X(CALL_BEGINS, OPENS)                                                                          \
@@ -46,9 +46,9 @@
     X(SESSION_ENDS, TRIES)                                                                         \
     X(SESSION_GIVES_UP, COLLECTORS)
 
-/** from, event, to. OVER: SETTLING if a CUDA graph was launched, else STOPPING. Two events lead
- * from every state to OFF and are not in here: SESSION_ENDS, refused while records are CHANGING,
- * and SESSION_GIVES_UP. */
+/** from, event, to. OVER leads to SETTLING if a CUDA graph was launched, else to STOPPING. Two
+ * events lead from every state to OFF and are not listed: SESSION_ENDS, refused while records are
+ * CHANGING, and SESSION_GIVES_UP. */
 #define LP_SAMPLER_TRANSITIONS(X)                                                                  \
     X(OFF, SESSION_BEGINS, IDLE)                                                                   \
     X(IDLE, CALL_BEGINS, SAMPLE_STARTS)                                                            \
@@ -84,14 +84,14 @@ enum lp_sampler_event { LP_SAMPLER_EVENTS(LP_SAMPLER_EVENT) LP_SAMPLER_EVENT_COU
 /* clang-format on */
 
 enum lp_sampler_records {
-    LP_SAMPLER_RECORDS_UNMANAGED, /* the sampler does not switch them */
+    LP_SAMPLER_RECORDS_UNMANAGED, /* not switched by the sampler */
     LP_SAMPLER_RECORDS_OFF,
     LP_SAMPLER_RECORDS_CHANGING,
     LP_SAMPLER_RECORDS_ON
 };
 
-/** One word has it all, so that a transition is one compare-and-swap: state (bits 0 to 7), flags,
- * owner (16 to 39), number of the session (40 to 63). 0: OFF. */
+/** All in one word, so that a transition is one compare-and-swap: state (bits 0 to 7), flags, owner
+ * (16 to 39), number of the session (40 to 63). 0: OFF. */
 #define LP_SAMPLER_SUSPENDED (UINT64_C(1) << 8) /* events of kind OPENS are refused */
 #define LP_SAMPLER_REQUESTED                                                                       \
     (UINT64_C(1) << 9) /* a triggered window is requested and not open yet */
@@ -99,8 +99,8 @@ enum lp_sampler_records {
     (UINT64_C(1) << 10) /* a CUDA graph was launched while records were on                         \
                          */
 
-#define LP_SAMPLER_COLLECTOR 0u        /* as an owner; a thread is its index + 1 */
-#define LP_SAMPLER_SESSIONS  0xffffffu /* largest number; then from 1 again */
+#define LP_SAMPLER_COLLECTOR 0u        /* as owner; a thread is its index + 1 */
+#define LP_SAMPLER_SESSIONS  0xffffffu /* the largest number; the next is 1 */
 
 static inline enum lp_sampler_state lp_sampler_state_of(uint64_t word)
 {
@@ -117,21 +117,20 @@ static inline uint32_t lp_sampler_session_of(uint64_t word)
     return (uint32_t)(word >> 40);
 }
 
-/** Are calls sampled, one of N, in this state? One comparison: the states that come before
- * WINDOW_STARTS. */
+/** Are 1 of N calls sampled in this state? One comparison: these states precede WINDOW_STARTS. */
 static inline bool lp_sampler_samples(uint64_t word)
 {
     return (word & (0xff | LP_SAMPLER_REQUESTED)) < LP_SAMPLER_WINDOW_STARTS;
 }
 
-/** The word after an event. The same word: nothing happens, because the table has no transition,
- * the owner is another one, or sampling is suspended.
- * @param who  LP_SAMPLER_COLLECTOR or a thread; of SESSION_BEGINS the session's number, from 1.
+/** The word after an event. It is unchanged if the table has no transition, the owner is another
+ * one, or sampling is suspended.
+ * @param who  LP_SAMPLER_COLLECTOR or a thread; for SESSION_BEGINS the session's number, from 1.
  * @threads any thread */
 uint64_t lp_sampler_next(uint64_t word, enum lp_sampler_event event, uint32_t who);
 
-/** May the event be refused in this state without a fault of the caller's? Others may have changed
- * it meanwhile. */
+/** May the event be refused in this state because others changed it meanwhile, without a fault of
+ * the caller? */
 bool lp_sampler_may_refuse(uint64_t word, enum lp_sampler_event event, uint32_t who);
 
 enum lp_sampler_records lp_sampler_records(enum lp_sampler_state state);

@@ -20,20 +20,21 @@
 __thread struct lp_thread *lp_thread_self;
 _Atomic(const struct lp_region_hook *) lp_region_hook;
 
-static _Atomic uint64_t ring_records = 32768; /* for rings made from now on; power of two */
+static _Atomic uint64_t ring_records = 32768; /* for new rings; power of two */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct lp_thread *free_threads;
 static uint32_t thread_count;
 static uint32_t last_epoch;
 
-static _Atomic uint32_t gap; /* how often collecting has ended */
+static _Atomic uint32_t gap; /* number of times that collection ended */
 
 static _Atomic(void (*)(void)) wake_collector;
 
 static pthread_key_t exit_key;
 
-/* Of this thread. After the last round of destructors a new state would never come back. */
+/* Called by a destructor of this thread. After the last round of destructors a new state would
+ * never be freed. */
 static __thread uint8_t exit_rounds;
 
 static void leave_thread(void *state);
@@ -61,7 +62,7 @@ static struct lp_thread *make_thread(void)
 {
     struct lp_thread *thread;
 
-    /* Zeroed pages: a state costs memory only where it is used. */
+    /* Zeroed pages: unused parts of a state need no memory. */
     thread =
         mmap(NULL, sizeof(*thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (thread == MAP_FAILED)
@@ -78,10 +79,10 @@ struct lp_thread *lp_thread_create(void)
 
     set_up();
     if (exit_rounds >= PTHREAD_DESTRUCTOR_ITERATIONS ||
-        lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+        lp_capture_forked()) /* another thread may have held the lock at the fork */
         return NULL;
     lp_notify_first_thread();
-    if (lp_thread_self) /* made by the callback */
+    if (lp_thread_self) /* the callback made it */
         return lp_thread_self;
     pthread_mutex_lock(&lock);
     thread = free_threads;
@@ -99,7 +100,7 @@ struct lp_thread *lp_thread_create(void)
     return thread;
 }
 
-/* A state without a thread does not keep any path from being freed. */
+/* The state of an ended thread keeps no path. */
 static void forget_paths(struct lp_thread *thread)
 {
     lp_path_hold();
@@ -110,8 +111,7 @@ static void forget_paths(struct lp_thread *thread)
     lp_path_release();
 }
 
-/* The next thread that takes this state continues in the same ring: the exit record separates the
- * two. */
+/* The next thread with this state continues in the same ring; the exit record separates them. */
 static void leave_thread(void *state)
 {
     struct lp_thread *thread = state;
@@ -140,8 +140,7 @@ void lp_capture_on_pressure(void (*wake)(void))
     atomic_store(&wake_collector, wake);
 }
 
-/* A ring of the size that is wanted now; what an earlier epoch left in it was read or is forgotten.
- */
+/* A ring of the current size. Records of an earlier epoch in it were read or are dropped. */
 static bool make_ring(struct lp_ring *ring)
 {
     uint64_t count = atomic_load(&ring_records);
@@ -165,7 +164,7 @@ static bool make_ring(struct lp_ring *ring)
 static bool push_record(struct lp_ring *ring, const struct lp_record *record)
 {
     uint64_t head =
-        atomic_load_explicit(&ring->head, memory_order_relaxed); /* Only this thread moves it. */
+        atomic_load_explicit(&ring->head, memory_order_relaxed); /* only this thread moves it */
 
     if (head - ring->known_tail > ring->mask) {
         ring->known_tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
@@ -184,7 +183,7 @@ static bool push_record(struct lp_ring *ring, const struct lp_record *record)
     return true;
 }
 
-/* Nothing of this ring is read by the collector until ring_epoch says so. */
+/* The collector reads nothing of this ring before ring_epoch is set. */
 static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
 {
     struct lp_ring *ring = &thread->ring;
@@ -208,7 +207,7 @@ static bool join_epoch(struct lp_thread *thread, uint32_t epoch)
     return true;
 }
 
-/* Field by field: a record that is handed on costs a region 10 ns. */
+/* Field by field: copying a record would cost a region 10 ns. */
 static inline void keep_record(struct lp_thread *thread, uint32_t epoch, uint16_t kind,
                                uint16_t detail, uint32_t node, uint64_t value)
 {
@@ -217,7 +216,7 @@ static inline void keep_record(struct lp_thread *thread, uint32_t epoch, uint16_
 
     record.time_ns = lp_clock_now();
     if (!joined ||
-        !push_record(&thread->ring, &record)) /* One writer, so no read-modify-write is needed. */
+        !push_record(&thread->ring, &record)) /* one writer, so no read-modify-write is needed */
         atomic_store_explicit(&thread->ring.lost,
                               atomic_load_explicit(&thread->ring.lost, memory_order_relaxed) + 1,
                               memory_order_relaxed);
@@ -247,7 +246,7 @@ void lp_thread_call_exit(struct lp_thread *thread)
         atomic_store(&thread->calls, calls - 1);
 }
 
-/* Before the driver makes its record: who has that can look here. */
+/* Before the driver creates its record: who reads that can look here. */
 static void leave_uncounted(struct lp_thread *thread, uint32_t correlation)
 {
     uint32_t now = atomic_load(&gap), first = correlation;
@@ -260,9 +259,9 @@ static void leave_uncounted(struct lp_thread *thread, uint32_t correlation)
     atomic_store_explicit(uncounted, LP_UNCOUNTED_VALUE(first, correlation), memory_order_release);
 }
 
-/* The epoch is read around the sampler's word, which begins and ends between epochs only. All are
- * sequentially consistent, as the mark of the call before them: who ends the epoch, or closes a
- * window for all threads, sees the mark, or the call sees the end. */
+/* The epoch is read before and after the sampler's word, which changes sessions only between
+ * epochs. All are sequentially consistent, like the mark of the call: who ends the epoch or closes
+ * a window sees the mark, or the call sees the end. */
 void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation)
 {
     struct lp_thread *thread = lp_thread_get();
@@ -286,9 +285,9 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
                 LP_LAUNCH_VALUE(graph, correlation));
 }
 
-/* Into the ring that has the launch, also if collecting ended in the middle of the call: who ended
- * it waits for the call before the ring is read for the last time. Into the new one if collecting
- * went on meanwhile. A call inside another one was not seen: the outer one's does not count. */
+/* Into the ring with the launch, even if collection ended during the call: it waits for the call
+ * before it reads the ring for the last time. Into the new ring if collection began again. Nested
+ * launch calls are not reported, so they do not count. */
 void lp_thread_launch_cancelled(uint32_t correlation)
 {
     struct lp_thread *thread = lp_thread_self;
@@ -340,7 +339,8 @@ void lp_capture_begin(uint64_t ring_bytes, bool anew)
 void lp_capture_end(void)
 {
     pthread_mutex_lock(&lock);
-    atomic_fetch_add(&gap, 1); /* first: a launch that does not count is of the new one */
+    atomic_fetch_add(&gap,
+                     1); /* first: launches that do not count from here on belong to the new gap */
     atomic_store(&lp_capture_epoch, 0);
     pthread_mutex_unlock(&lock);
 }
@@ -357,7 +357,7 @@ static void report_lost(struct lp_thread *thread, const struct lp_device_sink *s
     sink->host(sink->context, thread->index, &record, 1);
 }
 
-/* Before one is overwritten collecting ends twice, and each time all is drained. */
+/* Collection ends twice before one is overwritten, and all are drained each time. */
 static void report_uncounted(struct lp_thread *thread, const struct lp_device_sink *sink)
 {
     for (int i = 0; i < 2; i++) {
@@ -378,7 +378,7 @@ static size_t drain_ring(struct lp_thread *thread, const struct lp_device_sink *
 {
     struct lp_ring *ring = &thread->ring;
     uint64_t tail = atomic_load_explicit(
-        &ring->tail, memory_order_relaxed); /* Only the collector moves it in an epoch. */
+        &ring->tail, memory_order_relaxed); /* only the collector moves it in an epoch */
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_acquire);
     size_t total = (size_t)(head - tail);
 
@@ -406,7 +406,7 @@ size_t lp_capture_drain(const struct lp_device_sink *sink)
          thread; thread = thread->next) {
         if (atomic_load_explicit(&thread->ring_epoch, memory_order_acquire) == current)
             total += drain_ring(thread, sink);
-        else /* Without memory for a ring a thread loses all its records. */
+        else /* out of memory for the ring: all records of the thread are lost */
             report_lost(thread, sink);
         report_uncounted(thread, sink);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The collector thread: takes in host records and activities, attributes them, commits. All work
- * of a session happens here. */
+/** The collector thread: reads host records and activities, attributes them, commits. All work of a
+ * session happens here. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,12 +16,12 @@
 #include "lib/sources/replay/recording.h"
 #include "lib/regions/sampler.h"
 
-#define ROUND_NS       UINT64_C(20000000) /* longest sleep between two looks at the rings */
+#define ROUND_NS       UINT64_C(20000000) /* longest sleep between two rounds */
 #define SHORT_ROUND_NS UINT64_C(2000000)
 #define ROUND_SAMPLES  24u
 #define COMMIT_NS      UINT64_C(1000000000)
 #define HEALTH_NS      UINT64_C(200000000)
-#define OUTSTANDING_NS UINT64_C(100000000) /* of a device that is idle */
+#define OUTSTANDING_NS UINT64_C(100000000) /* on an idle device */
 
 /* A recording has its own time: that of its newest record. */
 static uint64_t host_time(const struct llmperf_session *session)
@@ -29,7 +29,7 @@ static uint64_t host_time(const struct llmperf_session *session)
     return !session->source || session->source->ops->live ? lp_clock_now() : 0;
 }
 
-/* false: the program ends, and after the driver's own exit handlers CUPTI crashes. */
+/* false: the program ends. CUPTI crashes if called after the driver's own exit handlers. */
 static bool may_call_driver(const struct llmperf_session *session)
 {
     return !atomic_load(&session->driver_gone) || session->source->cupti_version == 0;
@@ -43,7 +43,7 @@ static void look_at_ignored(struct llmperf_session *session)
     lp_log(LLMPERF_LOG_WARN, "%s", LP_IGNORES);
 }
 
-/* Flush complete records from the driver. 0: no flush was made; else the time at which it began. */
+/* Flush complete records from the driver. Returns when the flush began; 0: none was made. */
 static uint64_t ask_driver(struct llmperf_session *session, bool force)
 {
     uint64_t asked_ns = lp_clock_now();
@@ -55,7 +55,7 @@ static uint64_t ask_driver(struct llmperf_session *session, bool force)
     return asked_ns;
 }
 
-/* After the records of the rings and the driver: work that does not need every record. */
+/* Work that does not need every record, after the records of rings and driver. */
 static void look_behind(struct llmperf_session *session, uint64_t asked_ns)
 {
     uint64_t now_ns = lp_clock_now();
@@ -67,7 +67,7 @@ static void look_behind(struct llmperf_session *session, uint64_t asked_ns)
         lp_health_look(session, asked_ns > 0);
 }
 
-/* One look at everything: launches are always in before the activities that they explain. */
+/* One round. Launches are always read before the activities that they explain. */
 static void do_round(struct llmperf_session *session, bool flush, bool force)
 {
     struct lp_device_source *source = session->source;
@@ -113,8 +113,8 @@ static void collect_outstanding(struct llmperf_session *session)
     do_round(session, true, true);
 }
 
-/* Before records go off: later replays would write their end times into those of graphs that were
- * not handed over (CUPTI 13.0). */
+/* Before records are disabled: later replays would overwrite the end times of undelivered graph
+ * records (CUPTI 13.0). */
 static void bring_in_graphs(struct llmperf_session *session)
 {
     struct lp_graph_wait wait = LP_GRAPH_WAIT(lp_clock_now());
@@ -128,8 +128,8 @@ static void bring_in_graphs(struct llmperf_session *session)
     }
 }
 
-/* The device is idle: the first flush delivers all there is, and the next one delivers nothing.
- * Records awaited in vain once are not awaited again, because a thread waits at the safepoint. */
+/* The device is idle: the first flush delivers everything, the next one nothing. Records that did
+ * not come are not awaited again, because a thread waits at the safepoint. */
 static void bring_in_all(struct llmperf_session *session)
 {
     uint64_t begin_ns = lp_clock_now(), seen, pending;
@@ -144,8 +144,8 @@ static void bring_in_all(struct llmperf_session *session)
     session->detach.unreported = pending;
 }
 
-/* First no further launch counts, then calls in progress are awaited, then records are switched
- * off: the driver makes the record of a launch after the callback that counts it. */
+/* In this order: new launches no longer count, calls in progress end, records are disabled. The
+ * driver creates the record of a launch after the callback that counts it. */
 static void stop_capture(struct llmperf_session *session)
 {
     bool device = session->source && !session->paused && may_call_driver(session);
@@ -153,7 +153,7 @@ static void stop_capture(struct llmperf_session *session)
 
     if (device && session->sampling.on)
         lp_sampler_suspend();
-    lp_detach_end(session); /* first: no thread waits there while others are waited for */
+    lp_detach_end(session); /* first, so that no thread waits there during the following waits */
     if (!session->source || session->source->ops->live)
         lp_capture_end();
     if (!device)
@@ -246,8 +246,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
         end_health(session, *profile_out);
     if (!session->source || may_call_driver(session))
         lp_session_counters_close(session);
-    if (session->source && may_call_driver(session)) /* Here, not with the session: a released
-                            profiler is free when stop returns. */
+    if (session->source && may_call_driver(session)) /* here and not when the session is freed:
+                                                        CUPTI must be available when stop returns */
         session->source->ops->close(session->source);
     session->source = NULL;
     return status;
@@ -292,8 +292,8 @@ static int answer(struct llmperf_session *session, struct lp_request *request)
     }
 }
 
-/* A second, unless there are so many names that writing them takes over a tenth of it: the rings
- * come first. */
+/* One second, or more if there are so many names that writing takes over a tenth of it: the rings
+ * have precedence. */
 static uint64_t commit_period(const struct llmperf_session *session)
 {
     uint64_t gentle = 10 * session->commit_cost_ns;
@@ -301,8 +301,8 @@ static uint64_t commit_period(const struct llmperf_session *session)
     return gentle > COMMIT_NS ? gentle : COMMIT_NS;
 }
 
-/* The GPU holds few samples, whatever the size of the buffer (172 of preset pm on GH100): they are
- * taken out before that many have come. */
+/* The GPU holds few samples, whatever the buffer size (172 of preset pm on GH100), so they are read
+ * before there are that many. */
 static uint64_t round_length(const struct llmperf_session *session)
 {
     uint64_t interval = session->counters ? lp_counters_interval(session->counters) : 0;

@@ -10,22 +10,22 @@
 #include "lib/session/session.h"
 #include "lib/counters/counters.h"
 
-#define USUAL_NS       200000.0  /* tier counters, until more is known */
+#define USUAL_NS       200000.0  /* tier counters, before regions are known */
 #define USUAL_LIGHT_NS 1000000.0 /* tier light */
-#define FINEST_NS      50000.0   /* below it the GPU's buffer fills faster than it is emptied */
+#define FINEST_NS      50000.0   /* below it the GPU's buffer fills faster than it is read */
 #define COARSEST_NS    1000000.0
 #define SHARE          0.5  /* of a core */
-#define SHARE_REQUEST  0.9  /* where the user requested an interval: short of losing any */
+#define SHARE_REQUEST  0.9  /* if the user requested an interval: just below losing samples */
 #define SHARE_LIGHT    0.05 /* the same in tier light */
 #define SAMPLES_WANTED 4.0  /* samples wanted per interval of work; two are needed */
 #define STEP_NS        10000.0
 #define LOOK_NS        UINT64_C(1000000000)
-#define CHANGED_NS     UINT64_C(4000000000) /* till regions are known at the new interval */
-#define REQUEST_NS     UINT64_C(50000000)   /* of a requested interval: losses are seen soon */
+#define CHANGED_NS     UINT64_C(4000000000) /* until regions are known at the new interval */
+#define REQUEST_NS     UINT64_C(50000000)   /* with a requested interval: losses show soon */
 #define CHANGES_MOST   6u                   /* each costs samples */
-#define SAMPLES_LEAST  500u                 /* to know what one costs and how many are lost */
-#define LOST_MOST      0.005                /* of all samples; more: the interval is too short */
-#define LONGER         1.25                 /* step after a loss */
+#define SAMPLES_LEAST  500u  /* to know the cost of a sample and the share of losses */
+#define LOST_MOST      0.005 /* of all samples; more: the interval is too short */
+#define LONGER         1.25  /* step after a loss */
 
 uint64_t lp_counter_pace_begin(struct lp_counter_pace *pace, uint32_t tier, uint64_t requested_ns)
 {
@@ -104,7 +104,7 @@ static void fit_regions(struct llmperf_session *session, const struct lp_counter
     struct lp_counter_active shortest;
     uint64_t fit;
     double sample_ns = state->samples > 0 ? (double)state->cost_ns / (double)state->samples : 0;
-    /* A region that is too short at the finest interval too is no reason to take it. */
+    /* Regions that are too short even at the shortest interval do not count. */
     if (!lp_counter_totals_shortest(session->counter_totals, 2 * finest(pace, sample_ns), is_wanted,
                                     session, &shortest))
         return;
@@ -114,7 +114,7 @@ static void fit_regions(struct llmperf_session *session, const struct lp_counter
         change(session, fit);
 }
 
-/* As requested, unless this machine loses samples then. */
+/* The requested interval, unless samples are lost. */
 static void fit_request(struct llmperf_session *session, const struct lp_counters_state *state,
                         uint64_t current_ns)
 {

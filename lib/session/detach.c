@@ -17,27 +17,28 @@
 #define FIRST_UNITS 50u
 #define LEAST_UNITS 4u
 #define MOST_UNITS  1000u
-#define BURST_NS    UINT64_C(1000000000) /* longer than that a burst waits for no call */
+#define BURST_NS    UINT64_C(1000000000) /* a burst does not wait longer for a call */
 
-/* Graphs that are made while CUPTI is out have no capture regions: it stays until a program has
- * made those that it makes at its start. */
+/* Graphs created while CUPTI is detached have no capture regions, so it stays attached until the
+ * program has created its initial graphs. */
 #define QUIET_NS UINT64_C(2000000000)
 
-#define START_NS      UINT64_C(300000000000) /* without a first call */
-#define ALONE_NS      UINT64_C(30000000000)  /* without a further one, */
-#define ALONE_RECORDS 1000u                  /* and so many records meanwhile */
-#define MAKING_NS     UINT64_C(60000000000)  /* while graphs are made */
-#define AGAIN_NS      UINT64_C(100000000)    /* after a device that was not idle */
-#define BUSY_LIMIT    20u                    /* then it never is */
-#define REFUSED_NS    UINT64_C(60000000000)  /* after another profiler that had CUPTI */
+#define START_NS      UINT64_C(300000000000) /* limit without a first call */
+#define ALONE_NS      UINT64_C(30000000000)  /* limit without a further call, */
+#define ALONE_RECORDS 1000u                  /* with this many records meanwhile */
+#define MAKING_NS     UINT64_C(60000000000)  /* limit while graphs are created */
+#define AGAIN_NS      UINT64_C(100000000)    /* retry after the device was not idle */
+#define BUSY_LIMIT    20u /* attempts; then the device is considered always busy */
+#define REFUSED_NS    UINT64_C(60000000000) /* retry after another profiler had CUPTI */
 
-#define KNOWN_NS UINT64_C(1500000000) /* after it what a burst collected is in */
+#define KNOWN_NS UINT64_C(1500000000) /* after this time all records of a burst have arrived */
 
-/* What is not measured: launches between calls, the first ones after CUPTI came. */
+/* Allowance for what is not measured: launches between calls, and the first ones after
+ * attaching. */
 #define SHARE_OF_BUDGET 0.85
 
-/* CUPTI leaks about 0.1 MiB at each detach and attach (12.9, 13.0, 13.5), so the interval grows
- * with the number of bursts, by 0.1 s each, up to a minute. */
+/* CUPTI leaks about 0.1 MiB at each detach and attach (12.9, 13.0, 13.5). So the interval grows by
+ * 0.1 s with each burst, up to one minute. */
 #define SPACING_NS  UINT64_C(2000000000)
 #define GROWS_NS    UINT64_C(100000000)
 #define FARTHEST_NS UINT64_C(60000000000)
@@ -51,7 +52,7 @@ static const uint8_t transitions[] = {
     [LP_DETACH_JOINING] = 1u << LP_DETACH_BURST | 1u << LP_DETACH_OUT,
 };
 
-/* The only place where the state changes. */
+/* The only function that changes the state. */
 static void enter(struct lp_detach *detach, enum lp_detach_state to)
 {
     bool legal = transitions[detach->state] & 1u << to;
@@ -93,16 +94,16 @@ static void begin_bursts(struct llmperf_session *session)
     if (detach->units == 0) {
         detach->units = FIRST_UNITS;
         detach->random = now_ns;
-    } else if (detach->state == LP_DETACH_OFF) { /* It was not safe before a pause either. */
+    } else if (detach->state == LP_DETACH_OFF) { /* it was not safe before a pause either */
         lp_sampler_burst(0);
-        lp_sampler_end_bursts(); /* The source came with its records on. */
+        lp_sampler_end_bursts(); /* the source was attached with records enabled */
         return;
     }
     if (!lp_detach_is_out(session)) {
         begin_burst(session, detach->units, now_ns);
         return;
     }
-    lp_sampler_burst(0); /* It was out before a pause too. */
+    lp_sampler_burst(0); /* it was detached before a pause, too */
     lp_sampler_detach();
 }
 
@@ -138,8 +139,8 @@ static void stay(struct llmperf_session *session, const char *why)
            "detach: CUPTI stays in the process from here on, as without detach: %s", why);
 }
 
-/* Collecting costs as much as coming and going, or what else the budget has until the next burst.
- */
+/* Calls to collect, so that collecting costs as much as attaching and detaching, or uses the rest
+ * of the budget until the next burst. */
 static void choose_units(struct lp_detach *detach, const struct lp_burst_cost *cost,
                          double budget_ns)
 {
@@ -152,7 +153,7 @@ static void choose_units(struct lp_detach *detach, const struct lp_burst_cost *c
     detach->units = (uint32_t)fmin(fmax(units, LEAST_UNITS), MOST_UNITS);
 }
 
-/* By now the records of the burst are in. */
+/* All records of the burst have arrived. */
 static void judge_burst(struct llmperf_session *session)
 {
     struct lp_detach *detach = &session->detach;
@@ -232,7 +233,7 @@ static bool graphs_are_quiet(struct lp_detach *detach, uint64_t now_ns)
     return detach->graphs == 0 || now_ns - detach->quiet_ns >= QUIET_NS;
 }
 
-/* Records come, and no call begins? A program that starts takes its time for the first one. */
+/* Records come, but no call begins. A starting program may take long until its first call. */
 static bool is_alone(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_detach *detach = &session->detach;
@@ -247,7 +248,7 @@ static bool is_alone(struct llmperf_session *session, uint64_t now_ns)
            now_ns - detach->seen_ns >= (seen == 0 ? START_NS : ALONE_NS);
 }
 
-/* Why it can go on like this no longer; NULL: it can. */
+/* Why sampling in bursts must end; NULL: it need not. */
 static const char *find_obstacle(struct llmperf_session *session, bool quiet, uint64_t now_ns)
 {
     const struct lp_detach *detach = &session->detach;
@@ -264,7 +265,7 @@ static const char *find_obstacle(struct llmperf_session *session, bool quiet, ui
     return NULL;
 }
 
-/* A thread whose launches have no record is capturing them. */
+/* A thread whose launches have no records is capturing them into a graph. */
 static void look_at_burst(struct llmperf_session *session, bool quiet, uint64_t now_ns)
 {
     struct lp_detach *detach = &session->detach;
@@ -316,7 +317,7 @@ bool lp_detach_look(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_detach *detach = &session->detach;
 
-    if (!session->sampling.on) /* A pause: a request would stop a thread after it. */
+    if (!session->sampling.on) /* during a pause a request would stop a thread after it */
         return false;
     switch (detach->state) {
     case LP_DETACH_OFF:

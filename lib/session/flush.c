@@ -6,22 +6,22 @@
 
 #define FLUSH_NS UINT64_C(1000000000)
 
-/* But for graphs of samples no two are closer. A driver that has reported nothing since collecting
- * began is flushed this early: one kernel that runs for seconds holds back what all threads launch
- * after it, and tracing would look dead if no record had come before. */
+/* Minimum interval between flushes, except for graphs of samples. A driver without any record since
+ * collection began is flushed this early: one kernel that runs for seconds delays the records of
+ * all later launches, which would look like tracing without records. */
 #define LEAST_NS UINT64_C(100000000)
 
-/* A buffer with one record that is not complete is held back, so requests that meet a device at
- * work bring nothing. When nothing has come for FLUSH_NS one is made each time that the silence has
- * grown by a 40th: a driver whose tracing is dead is not flushed that often forever. */
+/* The driver holds back a buffer that contains an incomplete record, so flushing a busy device may
+ * deliver nothing. After FLUSH_NS without records, a flush is made each time the silence has grown
+ * by a 40th, so that a driver that never delivers records is not flushed too often. */
 #define RETRIES 40u
 
-/* Records of full buffers, while those before wait in one that is held back. Result sorts what
- * comes late into the newest million, the newer half of it for certain. */
+/* Full buffers may be delivered while an earlier buffer is held back. Late records are sorted into
+ * the newest million, at least into the newer half. */
 #define MANY 200000u
 
 #define SILENT_NS UINT64_C(2000000000)
-#define COPIES_NS UINT64_C(300000000) /* some, of zero bytes, never have a record */
+#define COPIES_NS UINT64_C(300000000) /* limit, because calls of zero bytes have no record */
 
 static uint64_t awaited(const struct llmperf_session *session)
 {
@@ -31,7 +31,7 @@ static uint64_t awaited(const struct llmperf_session *session)
     return progress.awaited;
 }
 
-/* Counts, not time, decide when. */
+/* Decided by counts, not by time. */
 uint64_t lp_flush_patience(const struct llmperf_session *session)
 {
     if (lp_attribution_pending(session->attribution) > 0 ||
@@ -40,9 +40,9 @@ uint64_t lp_flush_patience(const struct llmperf_session *session)
     return lp_attribution_pending_memory(session->attribution) > 0 ? COPIES_NS : 0;
 }
 
-/* While records are on all the time anything may come, known to a count or not: the rest of a long
- * graph, work that the device launched or another tool wants. Where they are off mostly, and in
- * pauses, launches that are not collected are not delayed needlessly. */
+/* While records are always enabled, any record may come, even an unexpected one: the rest of a long
+ * graph, launches by the device or for another tool. Where records are mostly disabled, and in
+ * pauses, a flush would only delay launches that are not collected. */
 static bool is_under_way(const struct llmperf_session *session)
 {
     return !(session->paused || session->sampling.on) ||

@@ -13,7 +13,7 @@
 
 static_assert(sizeof(llmperf_session_state) % sizeof(uint64_t) == 0, "it is copied in words");
 
-/* A kernel is reported when it is over, so one that runs long is silent too. */
+/* A kernel is reported when it has ended, so a long kernel is silent too. */
 #define DEAD_NS    UINT64_C(2000000000)
 #define DEAD_LOOKS 2u
 
@@ -22,9 +22,10 @@ static void publish(struct lp_health *health)
     uint64_t words[LP_STATE_WORDS], version;
 
     memcpy(words, &health->state, sizeof(words));
-    version = atomic_load_explicit(&health->version, memory_order_relaxed); /* Only we write it. */
+    version = atomic_load_explicit(&health->version,
+                                   memory_order_relaxed); /* only the collector writes it */
     atomic_store_explicit(&health->version, version + 1, memory_order_relaxed);
-    /* Release: a thread that reads a new word also sees that the words are being written. */
+    /* Release: a thread that reads a new word also sees that an update is in progress. */
     for (size_t i = 0; i < LP_STATE_WORDS; i++)
         atomic_store_explicit(&health->words[i], words[i], memory_order_release);
     atomic_store_explicit(&health->version, version + 2, memory_order_release);
@@ -84,7 +85,7 @@ static void report_recovered(struct lp_health *health)
            (double)(lp_clock_now() - health->dead_ns) / 1e9);
 }
 
-/* How long has the driver been silent though work is out? */
+/* How long has the driver delivered no record although launches await theirs? */
 static void follow_silence(struct lp_health *health, uint64_t reported, uint64_t pending,
                            bool flushed, uint64_t now_ns)
 {
@@ -118,7 +119,7 @@ static void look_for_death(struct llmperf_session *session, bool flushed, uint64
     }
 }
 
-/* dead has its own lines. */
+/* The verdict "dead" has its own messages. */
 static void report_verdict(uint32_t before, const llmperf_ledger *ledger, uint32_t verdict)
 {
     char line[512];
@@ -164,7 +165,7 @@ void lp_health_look(struct llmperf_session *session, bool flushed)
     struct lp_device_stats stats;
     llmperf_ledger ledger;
 
-    /* A recording has no driver whose tracing could be dead. */
+    /* A recording has no driver that could fail to deliver records. */
     if (session->source && session->source->ops->live && !session->paused)
         look_for_death(session, flushed, pending, now_ns);
     health->state.launches_pending = pending;

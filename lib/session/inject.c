@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The session of a program that does not call the library. */
+/** Session of a program that does not call the library (CUDA or NVTX injection). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "lib/base/forked.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
-static llmperf_session *session; /* the one that was started here; the exit handler stops it */
-static bool tried, attached;     /* each once per process */
+static llmperf_session *session; /* the session started here; the exit handler stops it */
+static bool tried, attached;     /* once per process each */
 
 static const char *word_of(const char *variable)
 {
@@ -24,7 +24,7 @@ static const char *word_of(const char *variable)
     return word && *word ? word : NULL;
 }
 
-/* Leave word for the tool that started the job: an empty or small file in its folder. */
+/* Message to the tool that started the job: a small or empty file in the job's folder. */
 static void leave_word(const char *kind, const char *text)
 {
     const char *job = word_of("LLMPERF_RUN_DIR");
@@ -37,7 +37,7 @@ static void leave_word(const char *kind, const char *text)
     free(path);
 }
 
-/* The folder of the job is the run of the process that the tool started. */
+/* The job's folder itself is the run of the process that the tool started. */
 static bool is_first_process(void)
 {
     const char *word = word_of("LLMPERF_RUN_PID");
@@ -57,7 +57,7 @@ static int start_in_job(llmperf_session_options *options, const char *job)
         status = lp_session_start(options, true, &session);
         options->run_dir = options->run_id = NULL;
     }
-    /* Busy: of a program that this process was before it executed another one. */
+    /* EBUSY: the run of a program that this process was before exec(). */
     if (status == LLMPERF_EBUSY) {
         options->out_dir = out_dir;
         status = out_dir ? lp_folder_make_own(out_dir) : lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -92,12 +92,12 @@ static void start(void)
     }
 }
 
-/* false: this process is not profiled, or by a session of its own. */
+/* false: this process is not profiled, or has its own session. */
 static bool ensure_session(void)
 {
     bool running;
 
-    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+    if (lp_capture_forked()) /* another thread may have held the lock at the fork */
         return false;
     pthread_mutex_lock(&lock);
     if (!tried)
@@ -112,8 +112,8 @@ static void start_for_regions(void)
     ensure_session();
 }
 
-/* A program that is linked to the library and marks regions need not use CUDA or NVTX, which would
- * call us. */
+/* A program that is linked to the library and marks regions may use neither CUDA nor NVTX, which
+ * would load the injection. */
 __attribute__((constructor)) static void await_regions(void)
 {
     const char *injected = word_of("NVTX_INJECTION64_PATH");
@@ -155,7 +155,7 @@ void lp_inject_report_run(const char *run_dir)
 int InitializeInjection(void)
 {
     if (lp_capture_forked())
-        leave_word("forked", ""); /* It records nothing, although there was something to record. */
+        leave_word("forked", ""); /* it records nothing, although there was something to record */
     if (!ensure_session())
         return 0;
     pthread_mutex_lock(&lock);
@@ -168,10 +168,10 @@ int InitializeInjection(void)
 
 int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id))
 {
-    /* Our own regions as NVTX ranges would come back as regions. */
+    /* Otherwise our own regions, emitted as NVTX ranges, would be read back as regions. */
     if (lp_nvtx_out_starting())
         return 0;
-    ensure_session(); /* First: once we listen, other threads mark ranges. */
+    ensure_session(); /* first: after the tables are set other threads mark ranges */
     return lp_nvtx_listen(get_export_table) == 0;
 }
 

@@ -7,15 +7,14 @@
 #include "lib/base/status.h"
 #include "lib/session/life.h"
 
-/* The life of the one session. Never destroyed: the exit handler may need it while other threads
+/* The process's one session. Never destroyed: the exit handler may need it while other threads
  * run. */
 static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static pthread_cond_t life_changed = PTHREAD_COND_INITIALIZER;
-static struct llmperf_session *active; /* the one that runs, until its reports are written */
-static struct llmperf_session
-    *exiting; /* the one that the exit handler looks at: not to be freed */
+static struct llmperf_session *active;  /* the running session, until its reports are written */
+static struct llmperf_session *exiting; /* used by the exit handler: must not be freed */
 static bool starting;
-static pid_t owner; /* process that started the last session */
+static pid_t owner; /* the process that started the last session */
 
 int lp_life_reserve(void)
 {
@@ -72,7 +71,8 @@ struct llmperf_session *lp_life_enter_exit(void)
 {
     struct llmperf_session *session;
 
-    if (owner != getpid()) /* A forked child: the lock may be held by a thread it does not have. */
+    if (owner !=
+        getpid()) /* in a forked child the lock may be held by a thread that does not exist there */
         return NULL;
     pthread_mutex_lock(&life);
     session = exiting = active;

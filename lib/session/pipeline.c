@@ -53,7 +53,7 @@ static const char *name_class(void *classes, size_t index)
     return lp_kernel_class_name(classes, index);
 }
 
-/* What iterations are made of besides times: the work of each, and the class of each kernel. */
+/* Sources of the iterations' work and kernel classes. */
 static int open_knowledge(struct llmperf_session *session)
 {
     struct lp_work_source source;

@@ -24,7 +24,7 @@ struct lp_request {
     llmperf_profile *profile; /* out: snapshot, stop */
     llmperf_ledger ledger;    /* out: ledger */
     int status;               /* out */
-    char error[512];          /* out: text of a failure, because last_error belongs to a thread */
+    char error[512];          /* out: error text, because last_error is per thread */
 };
 
 struct lp_requests {
@@ -32,20 +32,20 @@ struct lp_requests {
     pthread_mutex_t lock;    /* guards current and closed */
     pthread_cond_t done;
     struct lp_request *current;
-    int closed; /* the collector takes no more */
+    int closed; /* the collector accepts no more requests */
 };
 
 void lp_requests_init(struct lp_requests *requests);
 void lp_requests_clear(struct lp_requests *requests);
 
-/** Send and wait. The request's status (its text becomes this thread's last error), or
+/** Send a request and wait. Returns its status (and sets this thread's last error), or
  * LLMPERF_ESTATE if the collector has ended. */
 int lp_request_send(struct lp_requests *requests, struct lp_request *request);
 
 /** Collector: the current request; NULL if none. */
 struct lp_request *lp_request_take(struct lp_requests *requests);
 
-/** Collector: answer. After LP_REQUEST_STOP nothing more is taken. */
+/** Collector: answer. After LP_REQUEST_STOP no request is accepted. */
 void lp_request_answer(struct lp_requests *requests, struct lp_request *request, int status);
 
 /** Wake the collector. @threads any thread, also on the hot path */

@@ -163,7 +163,7 @@ int llmperf_runs_retain(const char *run_dir, uint64_t keep)
 
 /* The new one */
 
-/* Make the run file, new: whoever makes it first has the run. 0, LLMPERF_EBUSY if there is one. */
+/* Create the run file exclusively. 0; LLMPERF_EBUSY: it exists. */
 static int claim_file(const char *run_dir, char **path_out)
 {
     char *path = lp_path_join(run_dir, "run.llmperf");
@@ -187,7 +187,7 @@ static int claim_file(const char *run_dir, char **path_out)
     return status;
 }
 
-/* The next name for a run that was named by its second: "…-1", "…-2". */
+/* The next name ("…-1", "…-2") if runs start in the same second. */
 static int rename_run(struct lp_options *options, const char *folder, const char *run_id,
                       unsigned number)
 {
@@ -201,7 +201,7 @@ static int rename_run(struct lp_options *options, const char *folder, const char
     return options->run_id && options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
-/* A folder that the program named itself may be a link. */
+/* A folder that the program chose may be a link. */
 static int make_run_dir(const struct lp_options *options)
 {
     return options->in_folder_of_runs ? lp_folder_make_own(options->run_dir)
@@ -235,8 +235,8 @@ int lp_run_claim(struct llmperf_session *session)
         return 0;
     if ((status = claim_run(&session->options, &session->run_file)) < 0)
         return status;
-    /* A folder that the program named itself has no runs of ours beside it, and that of a job has
-     * the runs of its other processes: llmperf run looks after jobs. */
+    /* Not beside a folder that the program chose, and not in a job, where `llmperf run` removes old
+     * runs. */
     if (session->options.in_folder_of_runs && !session->options.config.of_job)
         lp_runs_retain(session->options.run_dir,
                        lp_options_number(&session->options, "artifacts.keep_runs"));
@@ -251,5 +251,5 @@ void lp_run_unclaim(struct llmperf_session *session)
         return;
     unlink(session->run_file);
     lp_session_trace_remove(session);
-    rmdir(session->options.run_dir); /* stays if something else is in it */
+    rmdir(session->options.run_dir); /* fails if the folder is not empty */
 }

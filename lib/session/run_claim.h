@@ -8,11 +8,11 @@
 
 struct llmperf_session;
 
-/** Make them and open the store, if the session writes anything. 0, LLMPERF_EBUSY (there is one),
- * LLMPERF_EIO, LLMPERF_ENOMEM. */
+/** Create them and open the store, if the session writes files. 0; LLMPERF_EBUSY: the run exists;
+ * LLMPERF_EIO; LLMPERF_ENOMEM. */
 int lp_run_claim(struct llmperf_session *session);
 
-/** A session that did not start leaves no run behind. */
+/** Remove them: the session did not start. */
 void lp_run_unclaim(struct llmperf_session *session);
 
 /** Remove the oldest runs beside `run_dir` until `keep` are left, it among them. A run is a folder

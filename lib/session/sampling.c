@@ -12,24 +12,23 @@
 #include "lib/device/device.h"
 #include "lib/regions/sampler.h"
 
-#define LOOK_NS     UINT64_C(200000000)  /* between two looks */
-#define ALONE_NS    UINT64_C(1000000000) /* without a call: the program marks none */
+#define LOOK_NS     UINT64_C(200000000)  /* interval between adjustments */
+#define ALONE_NS    UINT64_C(1000000000) /* without a call: the program has no such regions */
 #define WINDOW_NS   UINT64_C(20000000)   /* length of a window for all threads */
-#define EVERY_FIRST 50u                  /* before a call was measured */
+#define EVERY_FIRST 50u                  /* before the cost of a call is known */
 #define EVERY_MAX   1000000u
 
-/* Until it was measured: eager launches cost 0.6 us more with records on an H200, kernels of graphs
- * 0.16 us. */
+/* Assumed until measured: on an H200, with records enabled, eager launches cost 0.6 us more and
+ * graph kernels 0.16 us. */
 #define KERNEL_NS     600.0
 #define KERNEL_MIN_NS 100.0
 #define SWITCH_NS     5000.0
 
-/* In windows for all threads there is nothing to measure it from: PyTorch launches cost 1.7 us more
- * with records on an H200, more than a launch in C. */
+/* Cannot be measured with windows for all threads: with records enabled, PyTorch launches cost 1.7
+ * us more on an H200, more than launches from C. */
 #define WINDOW_KERNEL_NS 2000.0
-#define SETTLED_NS                                                                                 \
-    UINT64_C(500000000) /* after it, a window's records can be flushed from the driver */
-#define ENOUGH 20.0     /* calls of each kind before their means are compared */
+#define SETTLED_NS       UINT64_C(500000000) /* after this time a window's records can be flushed */
+#define ENOUGH           20.0                /* calls of each kind needed to compare their means */
 
 static int add_label(struct lp_sampling *sampling, const char *text, size_t length)
 {
@@ -146,14 +145,15 @@ void lp_sampling_settle(struct llmperf_session *session, uint64_t now_ns)
         sampling->settle_taken = taken;
     }
     if (session->flush.made_ns == sampling->settle_flushed_ns ||
-        session->flush.made_ns < sampling->settle.since_ns) /* No flush since. */
+        session->flush.made_ns < sampling->settle.since_ns) /* no flush since then */
         return;
     sampling->settle_flushed_ns = session->flush.made_ns;
     if (lp_graph_wait_over(&sampling->settle, session->attribution, now_ns))
         lp_sampler_settled();
 }
 
-/* Calls with records on that were not collected, for each that was: they cost as much. */
+/* Calls that ran with records enabled but were not collected, per collected call: they cost the
+ * same. */
 static double touched_by_one(void)
 {
     struct lp_sampler_calls calls = lp_sampler_calls();
@@ -161,7 +161,7 @@ static double touched_by_one(void)
     return calls.taken ? (double)calls.touched / (double)calls.taken : 0;
 }
 
-/* By now its records are complete. */
+/* Its records are complete now. */
 static bool may_ask(const struct lp_sampling *sampling, uint64_t now_ns)
 {
     return sampling->closed_ns > 0 && now_ns - sampling->closed_ns >= SETTLED_NS;
@@ -173,8 +173,8 @@ bool lp_sampling_asks(const struct llmperf_session *session, uint64_t now_ns)
            session->flush.made_ns < session->sampling.closed_ns + SETTLED_NS;
 }
 
-/* Programs without such regions: windows for all threads, so far apart that the cost of the last
- * one stays in the budget. */
+/* For programs without such regions: windows for all threads, at intervals that keep their cost in
+ * the budget. */
 static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
 {
     struct lp_sampling *sampling = &session->sampling;
@@ -195,7 +195,7 @@ static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
     }
 }
 
-/* `collected` calls took so much longer each, and ran `kernels` each. */
+/* Each of `collected` calls took longer by the given time and launched `kernels`. */
 static void add_cost(struct lp_sampled_label *label, double collected, double longer_ns,
                      double kernels)
 {
@@ -203,7 +203,7 @@ static void add_cost(struct lp_sampled_label *label, double collected, double lo
 
     label->cost_ns =
         (label->cost_ns * label->seen + cost_ns * collected) / (label->seen + collected);
-    label->seen = fmin(label->seen + collected, 10 * ENOUGH); /* older ones fade */
+    label->seen = fmin(label->seen + collected, 10 * ENOUGH); /* older measurements lose weight */
 }
 
 static double kernels_of_one(const struct lp_stage_sample *now)
@@ -211,7 +211,7 @@ static double kernels_of_one(const struct lp_stage_sample *now)
     return now->collected ? (double)now->activities / (double)now->collected : 0;
 }
 
-/* The cost of collecting a call: the difference of the mean times with and without. */
+/* Cost of collecting a call: difference of the mean times with and without. */
 static void learn_cost(struct lp_sampled_label *label, const struct lp_stage_sample *now)
 {
     double collected = (double)(now->collected - label->collected);
@@ -224,7 +224,7 @@ static void learn_cost(struct lp_sampled_label *label, const struct lp_stage_sam
                  kernels_of_one(now));
 }
 
-/* Of collecting one call. */
+/* Cost of collecting a call. */
 static double cost_of(const struct lp_sampled_label *label, const struct lp_stage_sample *now)
 {
     return label->seen >= ENOUGH ? label->cost_ns : kernels_of_one(now) * KERNEL_NS;

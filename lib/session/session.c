@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session is made and started, stopped and freed. */
+/* Creating, starting, stopping and freeing a session. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -28,10 +28,10 @@
 #include "lib/sources/replay/recording.h"
 #include "lib/findings/kernel_class.h"
 
-/* A program that ends without stopping its session still gets its report. Handlers run in the
- * reverse order of their registration, and after the driver's own, CUPTI crashes. So this one is
- * registered again with the first context and with the first launch. If neither has happened, no
- * device work is outstanding. */
+/* Exit handler: a program that ends without stopping its session still gets its report. Handlers
+ * run in reverse order of registration, and CUPTI crashes after the driver's own. So this one is
+ * registered again with the first context and with the first launch. Before these there is no
+ * device work. */
 static void stop_at_exit(void)
 {
     struct llmperf_session *session = lp_life_enter_exit();
@@ -49,7 +49,7 @@ static void register_exit(void)
     atexit(stop_at_exit);
 }
 
-/* The program's signals are the program's: none is handled on our threads. 0 or an errno. */
+/* Our threads handle no signals of the program. 0 or an errno. */
 static int start_thread(pthread_t *thread, void *(*run)(void *context), void *context)
 {
     sigset_t all, before;
@@ -71,7 +71,7 @@ static int start_collector(struct llmperf_session *session)
                : 0;
 }
 
-/* Of one session after the other: those that no thread has any more are given back in between. */
+/* Free paths of earlier sessions that no thread uses. */
 static void take_paths(struct llmperf_session *session)
 {
     lp_capture_give_back_paths();
@@ -161,13 +161,14 @@ static int start_or_clean_up(struct llmperf_session *session)
     return status;
 }
 
-/* Names and times are not enough: ranks in containers start in one second and have one process id.
- */
+/* Name and time are not unique: ranks in containers start in the same second and have the same
+ * process id. */
 static void make_run_key(struct llmperf_session *session)
 {
     uint64_t key = 0;
 
-    if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != (ssize_t)sizeof(key)) /* early in a boot */
+    if (getrandom(&key, sizeof(key), GRND_NONBLOCK) !=
+        (ssize_t)sizeof(key)) /* fails early during boot */
         key = lp_clock_now() ^ (uint64_t)(uintptr_t)session ^ (uint64_t)session->pid << 40;
     snprintf(session->run_key, sizeof(session->run_key), "%016" PRIx64, key);
 }
@@ -232,7 +233,8 @@ static int write_reports(llmperf_session *session, const llmperf_profile *profil
     return llmperf_artifacts_write(profile, session->options.run_dir);
 }
 
-/* What is on the disk and what is not. `reports`: what writing them gave. */
+/* Log what was written and what was not.
+ * @param reports  Status of writing the reports. */
 static int say_what_is_there(const struct llmperf_session *session, int reports)
 {
     bool asked = !(session->options.flags & LLMPERF_SESSION_NO_REPORTS);
@@ -340,7 +342,7 @@ int llmperf_prewarm(void)
 
 void llmperf_session_free(llmperf_session *session)
 {
-    if (!session || session->pid != getpid()) /* A forked child has no collector to end. */
+    if (!session || session->pid != getpid()) /* a forked child has no collector to end */
         return;
     if (atomic_load(&session->has_stopper) == 1)
         llmperf_session_wait(session, NULL);

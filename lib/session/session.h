@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of a session. For lib/session only. Everything below `collector` belongs to the collector
- * thread while it runs. */
+/** Contents of a session. For lib/session only. While the collector runs, everything below
+ * `collector` belongs to its thread. */
 #ifndef LP_SESSION_SESSION_H
 #define LP_SESSION_SESSION_H
 
@@ -30,31 +30,31 @@
 struct llmperf_session {
     struct lp_options options;
     char source_name[16];
-    char source_reason[512]; /* why not a better source; "" if there is none */
+    char source_reason[512]; /* why there is no better source; "" */
     char created_at[32];
-    char run_key[17]; /* no other run has it */
-    bool has_paths;   /* lp_path_use() is on */
-    bool injected;    /* its source is attached later, if at all */
+    char run_key[17]; /* unique key of the run */
+    bool has_paths;   /* lp_path_use() is in effect */
+    bool injected;    /* started by injection: its source is attached later, if at all */
     char *run_file;   /* path of run.llmperf; NULL: no file */
     pid_t pid;
-    _Atomic bool stopped;        /* set by the thread that stops, read by all that ask */
-    struct lp_input_list inputs; /* what the program reported about its inputs */
-    struct lp_requests requests; /* requests of other threads to the collector */
+    _Atomic bool stopped;        /* set by the thread that stops */
+    struct lp_input_list inputs; /* inputs that the program reported */
+    struct lp_requests requests; /* requests of other threads */
     pthread_t collector;
     pthread_t stopper;             /* of llmperf_session_stop_async(), if has_stopper */
-    _Atomic int has_stopper;       /* 1: it runs or has ended; 2: it was waited for */
-    llmperf_profile *stop_profile; /* the stopper's, until it is waited for */
+    _Atomic int has_stopper;       /* 1: it runs or has ended; 2: it was joined */
+    llmperf_profile *stop_profile; /* the stopper's, until it is joined */
     int stop_status;
     char stop_error[512];
     _Atomic(struct lp_device_source *) attached; /* on its way to the collector */
-    char attach_failure[512]; /* why none comes; read once attach_failed is seen */
+    char attach_failure[512]; /* why there is no source; valid if attach_failed */
     _Atomic bool attach_failed;
 
     struct lp_names names;
     struct lp_device_source *source; /* NULL: none */
     struct lp_recorder *recorder;    /* NULL: none */
-    struct lp_recorder *trace;       /* the recording of the run's folder; NULL: none */
-    char trace_problem[512];         /* why it lacks something; "" if it does not */
+    struct lp_recorder *trace;       /* trace in the run's folder; NULL: none */
+    char trace_problem[512];         /* why it is incomplete; "": it is complete */
     struct lp_device_sink sink;
     struct lp_attribution *attribution;
     struct lp_graph_ends graph_ends;
@@ -62,8 +62,8 @@ struct llmperf_session {
     struct lp_counter_totals *counter_totals;
     struct lp_counter_request counter_request;
     struct lp_counter_pace counter_pace;
-    struct lp_counters *counters;      /* NULL: none are collected here */
-    char counters_reason[512];         /* the reason; "" if nothing is wrong */
+    struct lp_counters *counters;      /* NULL: not collected in this process */
+    char counters_reason[512];         /* why; "" without a problem */
     struct lp_stage_work *stage_work;  /* NULL: no model */
     struct lp_kernel_classes *classes; /* NULL: the table could not be read */
     struct lp_store *store;            /* NULL: nothing is written */
@@ -74,53 +74,54 @@ struct llmperf_session {
     struct lp_watch watch;
     struct lp_health health;
     bool paused;
-    _Atomic bool driver_gone; /* it may not be called any more */
-    bool playing;             /* a finite source that is not over */
-    bool ignores;             /* the program marks regions, and the source brings its own */
-    uint64_t activities;      /* delivered so far: progress */
+    _Atomic bool driver_gone; /* the driver must not be called any more */
+    bool playing;             /* replaying a recording or script that has not ended */
+    bool ignores;             /* the program marks regions, but the replay has its own */
+    uint64_t activities;      /* delivered so far */
     struct lp_flush flush;
     uint64_t start_ns, committed_ns;
-    uint64_t written_ns; /* of the last commit that succeeded */
-    int unwritten;       /* why what came after it is not in run.llmperf; 0: all is */
+    uint64_t written_ns; /* last successful commit */
+    int unwritten;       /* error of later commits; 0: none */
     char unwritten_reason[512];
-    uint64_t commit_cost_ns; /* of the last commit */
-    uint64_t stop_ns;        /* 0: it still runs */
+    uint64_t commit_cost_ns; /* cost of the last commit */
+    uint64_t stop_ns;        /* 0: running */
     int failed;              /* first error of the source */
     char failure[512];
 };
 
-/** Start a session. `injected`: for a program that does not call the library, and without a source
- * until one is attached. As llmperf_session_start(). */
+/** Start a session; errors as llmperf_session_start().
+ * @param injected  For a program that does not call the library; it has no source until one is
+ * attached. */
 int lp_session_start(const llmperf_session_options *options, bool injected,
                      llmperf_session **session_out);
 
-/** 0; LLMPERF_EINVAL, LLMPERF_ESTATE: it is not ours, or does not run any more. */
+/** Check that the session runs and belongs to this process. 0; LLMPERF_EINVAL; LLMPERF_ESTATE. */
 int lp_session_check(const llmperf_session *session);
 
-/** Check it, send it to the collector and wait for the answer. */
+/** Check the session, send a request to the collector and wait for the answer. */
 int lp_session_ask(llmperf_session *session, enum lp_request_kind kind, struct lp_request *request);
 
-/** Open the device source that the options request, in the caller's thread, and hand it to the
- * collector without waiting: the caller may hold locks of the driver. */
+/** Open the device source in the caller's thread and pass it to the collector without waiting,
+ * since the caller may hold locks of the driver. */
 void lp_session_attach(struct llmperf_session *session);
 
-/** Choose and open the source of a session that starts. 0, or negative as opening it. */
+/** Choose and open the source of a starting session. 0 or the error of opening it. */
 int lp_session_choose_source(struct llmperf_session *session);
 
-/** A source that came too late for the collector is closed. */
+/** Close a source that came too late for the collector. */
 void lp_session_drop_attached(struct llmperf_session *session);
 
-/** Collector: take over a source that was attached, or the reason why none comes. true: there was
- * one to take. */
+/** Collector: take over an attached source, or the reason why there is none.
+ * @return true: there was one or the other. */
 bool lp_session_take_attached(struct llmperf_session *session);
 
-/** End the injected session, because the program starts one of its own. */
+/** Stop the injected session, because the program starts its own. */
 void lp_inject_yield(void);
 
-/** A session that the program started itself writes there: report it to the launcher. */
+/** Report to the launcher where a session that the program started itself writes. */
 void lp_inject_report_run(const char *run_dir);
 
-/** What `ignores` means, for readers of the log or the run. */
+/** Message about `ignores`, for log and run. */
 #define LP_IGNORES                                                                                 \
     "regions marked by the program are not in this run: its source, a recording or a script, has " \
     "its own regions; use source none for host times of the program's regions"
@@ -128,25 +129,26 @@ void lp_inject_report_run(const char *run_dir);
 /** Keep the first error of the pipeline for llmperf_session_stop(). */
 void lp_session_fail(struct llmperf_session *session, int status);
 
-/** run.llmperf was written (0) or not, which a later time may mend. */
+/** Status of writing run.llmperf (0: written). A later write may succeed. */
 void lp_session_written(struct llmperf_session *session, int status);
 
-/** The current ledger, and what the source reports about itself. */
+/** The current ledger, with what the source reports. */
 void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *ledger,
                             struct lp_device_stats *stats);
 
-/** The current profile, with facts; `running`: as a commit while the session goes on. 0 or
- * LLMPERF_ENOMEM. */
+/** The current profile, with facts.
+ * @param running  It is a commit of a running session.
+ * @return 0 or LLMPERF_ENOMEM. */
 int lp_session_profile(struct llmperf_session *session, bool running,
                        llmperf_profile **profile_out);
 
 /** Write a profile into the store. */
 void lp_session_commit(struct llmperf_session *session, bool running);
 
-/** Make env.json's text, with the driver once it is in use. */
+/** Make the text of env.json; includes the driver once it is in use. */
 void lp_session_environment(struct llmperf_session *session);
 
-/** The collector thread: from its start to the end of the session. */
+/** Main function of the collector thread. */
 void *lp_session_collect(void *session);
 
 #endif

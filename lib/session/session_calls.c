@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program calls on a running session: requests that the collector answers. */
+/* Public functions on a running session: requests that the collector answers. */
 #include <string.h>
 
 #include "lib/base/sized.h"

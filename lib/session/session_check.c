@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a session would refuse, before there is one. */
+/* Checks the options of a session without starting it. */
 #include <stdlib.h>
 
 #include "lib/base/status.h"
@@ -51,7 +51,7 @@ static int check_rules(const struct lp_options *options)
     return lp_error(status, "%s: %s", options->rules_name, llmperf_last_error());
 }
 
-/* Of reports, which have no other dtype then. */
+/* For reports, which have no other dtype then. */
 static int check_dtype(void)
 {
     const char *word = lp_variable("LLMPERF_DTYPE");

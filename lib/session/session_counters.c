@@ -87,7 +87,7 @@ static void put_columns(struct lp_json *json, const struct lp_counter_plan *plan
     lp_json_close(json, ']');
 }
 
-/* What the chip lacks, as far as it was queried here; not known for a recording. */
+/* Counters that the chip lacks, if they were queried here; not known for a recording. */
 static void put_missing(struct lp_json *json, const struct llmperf_session *session)
 {
     const struct lp_counter_set *set =
@@ -164,7 +164,7 @@ static int add_others(const struct lp_counters_state *state, llmperf_profile *pr
     return lp_profile_note(profile, line);
 }
 
-/* What kernel replay does to the rest of the profile. */
+/* Effects of kernel replay on the rest of the profile. */
 static int add_replay(const struct llmperf_session *session, llmperf_profile *profile)
 {
     const struct lp_counter_plan *plan = lp_counter_totals_current_plan(session->counter_totals);
@@ -206,7 +206,7 @@ static int add_lines(struct llmperf_session *session, const struct lp_counters_s
     return status < 0 ? status : add_cost(state, profile);
 }
 
-/* How often the program has to run, for the caller that repeats it. */
+/* Number of passes, for a caller that runs the program repeatedly. */
 static int add_groups(const struct lp_counters_state *state, llmperf_profile *profile)
 {
     char text[16];

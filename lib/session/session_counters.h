@@ -5,15 +5,16 @@
 
 #include "lib/session/session.h"
 
-/** Collect what the session's options request. What the machine cannot do becomes a reason in the
- * notes; a request for something that does not exist is an error: LLMPERF_EINVAL, LLMPERF_ENOENT,
- * LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
+/** Start the counters that the session's options request. If the machine cannot collect them, a
+ * note has the reason. Requests for something that does not exist are errors: LLMPERF_EINVAL,
+ * LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
 int lp_session_counters_open(struct llmperf_session *session);
 
-/** Collector: take in what was counted. */
+/** Collector: read counter values. */
 void lp_session_counters_deliver(struct llmperf_session *session);
 
-/** Collector: stop counting and take in the rest. `driver`: it may still be called. */
+/** Collector: stop counting and read the rest.
+ * @param driver  It may still be called. */
 void lp_session_counters_stop(struct llmperf_session *session, bool driver);
 
 /** Add metrics, notes and the fact "counters" to a profile. 0 or LLMPERF_ENOMEM. */

@@ -15,7 +15,7 @@
 
 #define OPEN_FOLDERS 8
 
-/* Times of a script or of another recording are not those of this process. */
+/* The times of a replay are not those of this process. */
 static bool is_own_time(const struct lp_options *options)
 {
     return options->source != LLMPERF_SOURCE_REPLAY &&
@@ -62,7 +62,7 @@ void lp_session_trace_remove(struct llmperf_session *session)
     free(path);
 }
 
-/* Report it at once: the run may be killed. */
+/* Report it now: the run may be killed. */
 static void look_at_limit(struct llmperf_session *session)
 {
     uint64_t after_ns;
@@ -101,7 +101,7 @@ void lp_session_trace_close(struct llmperf_session *session, const struct lp_dev
     }
 }
 
-static __thread uint64_t folder_bytes; /* nftw() passes nothing on */
+static __thread uint64_t folder_bytes; /* nftw() has no argument for the callback */
 
 static int add_file(const char *path, const struct stat *info, int kind, struct FTW *place)
 {
@@ -112,7 +112,7 @@ static int add_file(const char *path, const struct stat *info, int kind, struct 
     return 0;
 }
 
-/* Of the run's folder so far: its reports are still to come, and small. */
+/* Size of the run's folder so far, without its reports, which are small. */
 static int note_size(struct llmperf_session *session, llmperf_profile *profile)
 {
     uint64_t most = (uint64_t)lp_options_number(&session->options, "artifacts.warn_bytes");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which device source a session has, and when. */
+/** Chooses, opens and attaches the device source of a session. */
 #include <stdatomic.h>
 #include <stdio.h>
 

@@ -15,10 +15,10 @@
 #include "lib/regions/sampler.h"
 
 #define LOOK_NS     UINT64_C(200000000)
-#define LONGEST_NS  UINT64_C(60000000000) /* a window waits so long for its calls */
-#define LEAST_UNITS 5u /* calls that a rule needs; for the longest of them one is enough */
+#define LONGEST_NS  UINT64_C(60000000000) /* limit for a window to get its calls */
+#define LEAST_UNITS 5u /* calls needed to evaluate a rule; one is enough for the longest call */
 
-/* A window is followed by 19 times its length without one: they take 5 % of the time at most. */
+/* After a window, none is opened for 19 times its length: windows take at most 5 % of the time. */
 #define PAUSE_FACTOR 19u
 
 int lp_watch_init(struct lp_watch *watch, const char *rules)
@@ -66,13 +66,13 @@ static void take_ended(void *context, uint32_t node, uint64_t end_ns, uint64_t w
             continue;
         if (rule->rule.quantity != LP_QUANTITY_TOKENS_PER_S)
             keep(rule, end_ns, (double)wall_ns, 0);
-        else if (tokens > 0) /* Not given is not a rate of 0. */
+        else if (tokens > 0) /* tokens not given is not a rate of 0 */
             keep(rule, end_ns, (double)tokens, (double)wall_ns);
     }
 }
 
-/* Of the calls whose device work was collected: it is known a second or two after their end, and
- * counts from then. */
+/* Calls whose device work was collected. It is known one or two seconds after their end, and counts
+ * from then on. */
 static void take_done(void *context, uint32_t node, const llmperf_iteration *row)
 {
     struct lp_watch *watch = &((struct llmperf_session *)context)->watch;
@@ -118,11 +118,11 @@ static double measure(enum lp_quantity quantity, double *first, double second_su
     return quantity == LP_QUANTITY_IDLE ? 100 * sum / second_sum : 1e9 * sum / second_sum;
 }
 
-/* The value of a rule over its interval up to `to_ns`; NaN: too few calls. */
+/* Value of a rule over its interval that ends at `to_ns`; NaN: too few calls. */
 static double evaluate(const struct lp_watch *watch, const struct lp_watched_rule *rule,
                        uint64_t to_ns, size_t *count_out)
 {
-    static double first[LP_WATCH_KEPT]; /* The collector's alone: one session at a time. */
+    static double first[LP_WATCH_KEPT]; /* only the collector uses it, and there is one session */
     uint64_t kept = rule->seen < LP_WATCH_KEPT ? rule->seen : LP_WATCH_KEPT;
     uint64_t from_ns = to_ns > rule->rule.span_ns ? to_ns - rule->rule.span_ns : 0;
     size_t least = rule->rule.quantity == LP_QUANTITY_MAX ? 1 : LEAST_UNITS;
@@ -195,7 +195,7 @@ static void follow_window(struct lp_watch *watch, uint64_t now_ns)
         close_window(watch, now_ns);
 }
 
-/* Intervals that end later than this are new: earlier ones were evaluated, or lie in a pause. */
+/* Intervals that end later are new. Earlier ones were evaluated or are in a pause. */
 static uint64_t begin_of_look(const struct lp_watch *watch, const struct lp_watched_rule *rule)
 {
     uint64_t begin_ns = watch->looked_ns;
@@ -204,8 +204,8 @@ static uint64_t begin_of_look(const struct lp_watch *watch, const struct lp_watc
     return rule->next_ns > begin_ns ? rule->next_ns : begin_ns;
 }
 
-/* Intervals shorter than the time between two looks overlap by half, back to the last look: what
- * lasts for one and a half intervals fills one of them. */
+/* Intervals shorter than the time between two checks overlap by half, so a condition that lasts for
+ * one and a half intervals fills at least one. */
 static void look_at_rule(struct lp_watch *watch, uint32_t index, uint64_t now_ns)
 {
     struct lp_watched_rule *rule = &watch->rules[index];
@@ -259,7 +259,7 @@ void lp_watch_look(struct llmperf_session *session, uint64_t now_ns)
     watch->looked_ns = now_ns;
 }
 
-/* Rules have no effect in a session that does not sample: the run says so. */
+/* Rules have no effect in a session that does not sample; the run notes this. */
 static int add_note(const struct llmperf_session *session, llmperf_profile *profile)
 {
     if (session->watch.count == 0 || lp_attribution_is_sampled(session->attribution))

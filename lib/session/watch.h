@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tier light: rules are evaluated over the calls of stages, and one that is true opens a triggered
+/** Tier light: evaluates rules over the calls of stages. A rule that is true opens a triggered
  * window. For lib/session, on the collector thread. */
 #ifndef LP_SESSION_WATCH_H
 #define LP_SESSION_WATCH_H
@@ -13,25 +13,25 @@
 
 struct llmperf_session;
 
-#define LP_WATCH_KEPT    4096u /* calls that a rule looks at; the newest */
-#define LP_WATCH_WINDOWS 256u  /* of a session */
+#define LP_WATCH_KEPT    4096u /* newest calls kept for a rule */
+#define LP_WATCH_WINDOWS 256u  /* per session */
 
 /** A call of a stage. */
 struct lp_watched_unit {
     uint64_t end_ns;
-    double first, second; /* wall ns; tokens and wall ns; idle and interval ms */
+    double first, second; /* by quantity: wall ns; tokens and wall ns; idle and interval ms */
 };
 
-/** A rule and what it looks at. */
+/** A rule and its calls. */
 struct lp_watched_rule {
     struct lp_rule rule;
-    struct lp_watched_unit *units; /* a ring of LP_WATCH_KEPT */
+    struct lp_watched_unit *units; /* ring buffer of LP_WATCH_KEPT */
     uint64_t seen;                 /* calls so far */
-    uint32_t windows;              /* that it opened */
-    uint64_t next_ns;              /* not before */
+    uint32_t windows;              /* windows opened by it */
+    uint64_t next_ns;              /* earliest time of the next window */
 };
 
-/** A window that was triggered. */
+/** A triggered window. */
 struct lp_trigger {
     uint32_t rule, units;
     double value;
@@ -41,9 +41,9 @@ struct lp_trigger {
 struct lp_watch {
     struct lp_watched_rule rules[LP_RULES];
     size_t count;
-    LP_VECTOR(struct lp_trigger) triggers; /* window n is at n - 1 */
-    bool open;                             /* the newest is requested or open */
-    uint64_t since_ns;                     /* calls that ended before do not count */
+    LP_VECTOR(struct lp_trigger) triggers; /* window n is at index n - 1 */
+    bool open;                             /* the newest window is requested or open */
+    uint64_t since_ns;                     /* earlier calls do not count */
     uint64_t looked_ns, next_ns;
 };
 
@@ -51,17 +51,17 @@ struct lp_watch {
 int lp_watch_init(struct lp_watch *watch, const char *rules);
 void lp_watch_clear(struct lp_watch *watch);
 
-/** Takes the calls that the totals report. */
+/** Receives the calls from the totals. */
 struct lp_watcher lp_watch_watcher(struct llmperf_session *session);
 
-/** Collecting begins, ends. */
+/** Collection begins; ends. */
 void lp_watch_begin(struct llmperf_session *session);
 void lp_watch_end(struct llmperf_session *session);
 
-/** Evaluate the rules, and open and close the window. */
+/** Evaluate the rules; open or close a window. */
 void lp_watch_look(struct llmperf_session *session, uint64_t now_ns);
 
-/** What is known of the windows into a profile. 0 or LLMPERF_ENOMEM. */
+/** Add the windows' data to a profile. 0 or LLMPERF_ENOMEM. */
 int lp_watch_fill(const struct llmperf_session *session, llmperf_profile *profile);
 
 #endif

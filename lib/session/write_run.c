@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a session records about itself in profiles and in the run file. */
+/** Facts about the session in its profiles and run file. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,8 +42,8 @@ void lp_session_written(struct llmperf_session *session, int status)
 void lp_session_environment(struct llmperf_session *session)
 {
     bool cupti = session->source && session->source->cupti_version != 0;
-    /* Before the program itself used the device, asking the driver would initialise it: a parent
-     * that forks must stay clean. */
+    /* Querying the driver before the program uses the device would initialise it, but a parent that
+     * forks must not have it initialised. */
     bool with_driver = cupti && session->activities > 0;
     char *text;
 
@@ -59,7 +59,7 @@ void lp_session_environment(struct llmperf_session *session)
     session->environment_has_driver = with_driver;
 }
 
-/* Of the time, in windows for all threads; NaN: calls of regions are sampled instead. */
+/* Collected share of the time, with windows for all threads; NaN: calls of regions are sampled. */
 static double window_share(const struct llmperf_session *session)
 {
     uint64_t now_ns = session->stop_ns ? session->stop_ns : lp_clock_now();
@@ -81,7 +81,7 @@ void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *led
         ledger->verdict = LLMPERF_VERDICT_NO_DEVICE;
     if (stats->cut || stats->full_ns ||
         (session->source &&
-         session->failed < 0)) /* What it lacks may be in the part that is lost. */
+         session->failed < 0)) /* missing data may be in the part that was lost */
         ledger->verdict = LLMPERF_VERDICT_INCOMPLETE;
     if (session->health.dead && session->stop_ns == 0)
         ledger->verdict = LLMPERF_VERDICT_DEAD;
@@ -95,7 +95,7 @@ void lp_session_fill_ledger(struct llmperf_session *session, llmperf_ledger *led
     ledger->tracing_overhead_ms = stats->has_overhead ? (double)stats->overhead_ns / 1e6 : NAN;
 }
 
-/* A recording does not say its tier; that it was sampled shows. */
+/* A recording does not contain its tier, but sampling is visible. */
 static uint32_t tier_of(const struct llmperf_session *session)
 {
     bool replay = session->source && session->source->recorded;
@@ -126,7 +126,7 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
              (long)(stats->process_id ? (pid_t)stats->process_id : session->pid));
     if ((status = lp_profile_set_fact(profile, "run_id", session->options.run_id)) < 0 ||
         (status = lp_profile_set_fact(profile, "created_at", session->created_at)) < 0 ||
-        /* Replaying a recording twice makes the same run twice. */
+        /* Replaying a recording twice gives the same run. */
         (status = lp_profile_set_fact(profile, LP_RUN_KEY_FACT,
                                       recorded ? NULL : session->run_key)) < 0 ||
         (status = lp_profile_set_fact(profile, "tier",
@@ -140,7 +140,7 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
         (status = lp_profile_set_fact(profile, "config_fingerprint", config->fingerprint)) < 0 ||
         (status = lp_profile_set_fact(profile, "dtype", config->dtype)) < 0 ||
         (status = lp_profile_set_fact(profile, "inputs", config->inputs)) < 0 ||
-        /* A replay reports the machine of the recording. */
+        /* A replay reports the recording's machine. */
         (status = lp_profile_set_fact(profile, "env", recorded ? recorded : session->environment)) <
             0)
         return status;

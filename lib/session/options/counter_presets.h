@@ -5,9 +5,9 @@
 
 #include "lib/counters/counters.h"
 
-/** `name`: a preset of the data files, the path of one (it holds a '/'), or metrics joined by ','
- * (they hold "__"). 0 and *preset_out, or the errors of llmperf_counters_open(). @threads any
- * thread */
+/** Open a preset by the name of a data file, by the path of a file (it contains a '/'), or from
+ * metrics separated by ',' (they contain "__"). 0 and *preset_out, or the errors of
+ * llmperf_counters_open(). @threads any thread */
 int lp_counter_preset_find(const char *name, struct lp_counter_preset **preset_out);
 
 #endif

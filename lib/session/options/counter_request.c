@@ -14,7 +14,7 @@
 
 #define INCLUDES_MOST 64u
 
-/* The words; all text is in `copy`. */
+/* Parsed words; their text is in `copy`. */
 struct parsed {
     char *copy;
     const char *preset;

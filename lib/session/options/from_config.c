@@ -16,7 +16,7 @@
 #define MODEL_KEY    "model"
 #define COUNTERS_KEY "pipeline.counters"
 
-/* Counters with tier deep are what tier counters is. */
+/* Tier deep with counters is tier counters. */
 static int adapt_tier(const llmperf_config *config, struct lp_resolved *resolved)
 {
     const char *key = llmperf_config_has(config, "run.mode") ? "run.mode" : "session.tier";
@@ -49,7 +49,7 @@ static int refuse_pipeline(const llmperf_config *config)
                             "and count flops and bytes with llmperf_model_work()");
 }
 
-/* A model that is no map names none, and a session would go on without. */
+/* A model that is not a map has no name, and the session would run without a model. */
 static int check_model(const llmperf_config *config)
 {
     if (!llmperf_config_has(config, MODEL_KEY) || llmperf_config_length(config, MODEL_KEY) > 0)
@@ -59,7 +59,7 @@ static int check_model(const llmperf_config *config)
                             "+model/llama_3_8b/arch@model=llama_3_8b.default");
 }
 
-/* What the session keeps for its reports, where a fault would be seen too late. */
+/* Needed for reports only, where an error would come too late. */
 static int check_named(const llmperf_config *config, const char *dtype)
 {
     int status = check_model(config);
@@ -98,7 +98,7 @@ static int keep(const llmperf_config *config, struct lp_session_config *kept)
     return status < 0 ? status : llmperf_config_fingerprint(config, &kept->fingerprint);
 }
 
-/* A tree of our own: that of the caller is his. */
+/* A copy: the caller may change his tree. */
 static int copy_tree(const llmperf_config *config, llmperf_config **copy_out)
 {
     char *text = NULL;
@@ -130,7 +130,7 @@ static int apply_settings(const char *settings, struct lp_session_config *kept)
     return status < 0 ? status : lp_options_check(kept->tree);
 }
 
-/* The program's own configuration comes before that of the command that started it. */
+/* The program's own configuration has precedence over that of the command that started it. */
 static int find_tree(const llmperf_session_options *call, struct lp_session_config *kept)
 {
     const char *path = call->config_path;
@@ -157,7 +157,7 @@ int lp_session_from_config(const llmperf_session_options *call, struct lp_resolv
         (status = lp_options_resolve(call, kept->tree, resolved)) < 0 || !kept->tree)
         return status;
     if (kept->of_job && !call->run_id && lp_option_source(resolved, "run.id") == LP_FROM_CONFIG)
-        resolved->values.run_id = NULL; /* of the job, whose processes cannot all have it */
+        resolved->values.run_id = NULL; /* it is of the job, whose processes need different ones */
     if ((status = adapt_tier(kept->tree, resolved)) < 0 ||
         (status = refuse_pipeline(kept->tree)) < 0)
         return status;

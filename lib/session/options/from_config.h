@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a session takes from its configuration. For lib/session only. */
+/** Session options from a configuration. For lib/session only. */
 #ifndef LP_SESSION_OPTIONS_FROM_CONFIG_H
 #define LP_SESSION_OPTIONS_FROM_CONFIG_H
 
@@ -12,8 +12,8 @@
 /* Owned by the session. */
 struct lp_session_config {
     const llmperf_config *tree; /* while the session starts; NULL: no configuration */
-    llmperf_config *composed;   /* the same, if it was composed here */
-    bool of_job;                /* it is that of llmperf run */
+    llmperf_config *composed;   /* the same, if composed here */
+    bool of_job;                /* it is from llmperf run */
     char *text;                 /* as YAML; NULL: no configuration */
     char *fingerprint;          /* of the text */
     char *dtype;                /* compute dtype of the program; NULL: not given */
@@ -28,11 +28,11 @@ struct lp_session_config {
 int lp_session_from_config(const llmperf_session_options *call, struct lp_resolved *resolved,
                            struct lp_session_config *kept);
 
-/** Does it describe a model, or counters of a preset (pipeline.counters)? */
+/** Does it describe a model, or a preset of counters (pipeline.counters)? */
 bool lp_session_config_has_model(const struct lp_session_config *kept);
 bool lp_session_config_has_counters(const struct lp_session_config *kept);
 
-/** The session has started: what is left needs no configuration. */
+/** The session has started: free what is not needed any more. */
 void lp_session_config_release(struct lp_session_config *kept);
 
 void lp_session_config_clear(struct lp_session_config *kept);

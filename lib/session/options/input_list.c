@@ -31,7 +31,7 @@ void lp_input_list_clear(struct lp_input_list *list)
     pthread_mutex_destroy(&list->lock);
 }
 
-/* The file need not be there: it may be a name in a container or on another machine. */
+/* The file may not exist here: its name may be of a container or another machine. */
 static char *absolute_path(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -63,7 +63,7 @@ static int copy_row(llmperf_input *row, const llmperf_input *input)
     return 0;
 }
 
-/* 1: kept, 0: only counted, LLMPERF_ENOMEM. */
+/* 1: stored; 0: only counted; LLMPERF_ENOMEM. */
 static int keep(struct lp_input_list *list, const llmperf_input *row)
 {
     int status = 0;
@@ -91,7 +91,7 @@ int lp_input_list_add(struct lp_input_list *list, const llmperf_input *input)
     return status < 0 ? status : 0;
 }
 
-/* 0 is "not known" in the API and null in documents. */
+/* 0 means not known in the API, null in documents. */
 static void put_count(struct lp_json *json, const char *key, uint64_t value)
 {
     lp_json_count(json, key, value ? value : LLMPERF_UNKNOWN);

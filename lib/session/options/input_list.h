@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the program reported about its inputs. For lib/session only.
+/** Inputs that the program reported. For lib/session only.
  * @threads any thread; `lock` guards the rest */
 #ifndef LP_SESSION_OPTIONS_INPUT_LIST_H
 #define LP_SESSION_OPTIONS_INPUT_LIST_H
@@ -9,12 +9,12 @@
 #include "lib/base/vector.h"
 #include "llmperf/session.h"
 
-/** Inputs that are kept by name; further ones are counted. A server may run for days. */
+/** Inputs listed by name; further ones are counted, as a server may run for days. */
 #define LP_INPUTS_KEPT 1000
 
 struct lp_input_list {
     pthread_mutex_t lock;
-    LP_VECTOR(llmperf_input) rows; /* with texts of our own */
+    LP_VECTOR(llmperf_input) rows; /* texts are copies */
     uint64_t more;
 };
 

@@ -18,7 +18,7 @@ static int copy(char **out, const char *text)
     return text && !*out ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
 }
 
-/* From the root: the program may change its working folder while the session runs. */
+/* Absolute, because the program may change its working directory. */
 static int choose_folder(struct lp_options *options, const char *run_dir, const char *out_dir)
 {
     char *folder = lp_path_absolute(run_dir ? run_dir : out_dir);
@@ -47,8 +47,7 @@ static int choose_run_dir(struct lp_options *options, const llmperf_session_opti
                : 0;
 }
 
-/* An environment variable or a configuration requests it for all sessions, also for those that
- * write no folder. */
+/* Environment and configuration request it for all sessions, even those that write no folder. */
 static int choose_trace(struct lp_options *options, const struct lp_resolved *resolved)
 {
     if (lp_option_source(resolved, "artifacts.keep_trace") == LP_FROM_CALL && !options->run_dir)
@@ -58,7 +57,7 @@ static int choose_trace(struct lp_options *options, const struct lp_resolved *re
     return 0;
 }
 
-/* A flag of a newer version requests something that this version would not do. */
+/* A flag of a newer version would request something unknown. */
 static int check_flags(const llmperf_session_options *caller)
 {
     const uint32_t known = LLMPERF_SESSION_NO_REPORTS | LLMPERF_SESSION_RELEASE |
@@ -77,8 +76,8 @@ static int check_flags(const llmperf_session_options *caller)
     return 0;
 }
 
-/* An environment variable or a configuration requests it for all sessions: those that cannot use it
- * run without it, and their runs say so. */
+/* Environment and configuration request it for all sessions. Those that cannot use it run without
+ * it and note that. */
 static int choose_detach(struct lp_options *options, enum lp_option_from from)
 {
     const char *lacks = !lp_options_sample(options)
@@ -160,7 +159,7 @@ void lp_options_clear(struct lp_options *options)
 
 bool lp_options_sample(const struct lp_options *options)
 {
-    /* A graph as a whole is cheap enough for every step. */
+    /* Tracing whole graphs is cheap enough for every step. */
     return options->tier == LLMPERF_TIER_LIGHT && options->overhead_budget_permille < 1000 &&
            !(options->flags & LLMPERF_SESSION_GRAPH_LEVEL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Session options with defaults filled in and checked. For lib/session only. */
+/** Session options, checked and with defaults. For lib/session only. */
 #ifndef LP_SESSION_OPTIONS_OPTIONS_H
 #define LP_SESSION_OPTIONS_OPTIONS_H
 
@@ -11,22 +11,23 @@
 #include "lib/session/options/stage_work.h"
 #include "llmperf/session.h"
 
-/** Our copy; all strings are owned. */
+/** A copy that owns all strings. */
 struct lp_options {
     uint32_t tier, source, flags;
     uint64_t ring_bytes, pool_bytes, path_limit;
-    char *run_dir; /* NULL: nothing is written */
+    char *run_dir; /* NULL: no files */
     char *run_id;
     bool in_folder_of_runs; /* run_dir is out_dir/run_id */
-    bool run_id_is_ours; /* made here from the time: another may be taken if a run has it already */
+    bool run_id_is_ours;    /* made from the time here: changed if a run has it already */
     uint32_t overhead_budget_permille;
     char *sample_regions, *rules;
-    const char *rules_name; /* where the rules were given; static */
+    const char *rules_name; /* source of the rules; static */
     char *model_path, *device_path, *record_path, *counters;
     bool keep_trace;
     uint64_t trace_bytes;
     struct lp_parallel parallel;
-    /* Why it is not, though the environment or a configuration requests it; static, NULL: it is. */
+    /* Why detach is off although the environment or a configuration requests it; static. NULL: it
+     * is on. */
     const char *detach_lacks;
     struct lp_session_config config;
     int64_t numbers[LP_OPTIONS_MOST]; /* lp_options_number() */
@@ -36,17 +37,17 @@ struct lp_options {
 int lp_options_init(struct lp_options *options, const llmperf_session_options *caller);
 void lp_options_clear(struct lp_options *options);
 
-/** The number of an option that has no field here, such as "artifacts.keep_runs". */
+/** Value of a number option without a member here, such as "artifacts.keep_runs". */
 int64_t lp_options_number(const struct lp_options *options, const char *key);
 
-/** The work of stages by the model of the program, else that of the configuration. *work_out: NULL
- * without a model. 0, or what llmperf_model_open() and lp_parallel_check() return. */
+/** Open the model of the program, else that of the configuration. *work_out is NULL without a
+ * model. 0, or an error of llmperf_model_open() or lp_parallel_check(). */
 int lp_options_model(const struct lp_options *options, struct lp_stage_work **work_out);
 
-/** What it counts; lp_counter_request_clear(). As lp_counter_request_read(). */
+/** Counters to collect; lp_counter_request_clear(). Errors as lp_counter_request_read(). */
 int lp_options_counters(const struct lp_options *options, struct lp_counter_request *request);
 
-/** Does such a session sample, once it has a source that can? */
+/** Does this session sample, if its source can? */
 bool lp_options_sample(const struct lp_options *options);
 
 #endif

@@ -54,7 +54,7 @@ int lp_parallel_apply(const struct lp_parallel *parallel, llmperf_step *step)
 
 /* Facts and notes */
 
-/* A line made with lp_text_printf(); the text is empty again afterwards. */
+/* Set a fact or note from `line`, and clear `line`. */
 static int assume(llmperf_profile *profile, size_t *number, struct lp_text *line)
 {
     char key[48];
@@ -98,7 +98,7 @@ static int assume_expert(const struct lp_parallel *parallel, size_t *number,
     return assume(profile, number, &line);
 }
 
-/* Given, with fewer GPUs than there are ranks. */
+/* The layout has fewer GPUs than the job has ranks. */
 static int assume_replicas(const struct lp_parallel *parallel, const struct lp_rank_count *ranks,
                            size_t *number, llmperf_profile *profile)
 {

@@ -13,7 +13,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 #define SPAN_NS     (2 * SECOND_NS)
-#define SPAN_LEAST  UINT64_C(20000000) /* the collector takes calls in once in that time */
+#define SPAN_LEAST  UINT64_C(20000000) /* the collector reads calls this often */
 #define SPAN_MOST   (3600 * SECOND_NS)
 #define UNITS       20u
 #define UNITS_MOST  1000u
@@ -42,11 +42,11 @@ const char *lp_quantity_unit(enum lp_quantity quantity)
     return quantities[quantity].unit;
 }
 
-/* What is left of a rule's text. */
+/* The rest of a rule's text. */
 struct words {
     struct lp_rule *rule;
     const char *at;
-    char word[64]; /* the next one; "": none */
+    char word[64]; /* the next word; "": end */
 };
 
 __attribute__((format(printf, 2, 3))) static int refuse(const struct words *words,
@@ -256,7 +256,7 @@ int lp_rules_read(const char *text, struct lp_rule *rules_out, size_t *count_out
     while (status == 0 && text && *text) {
         size_t length = strcspn(text, ";"), blank = strspn(text, " \t\n");
 
-        if (blank >= length) { /* for example after the last semicolon */
+        if (blank >= length) { /* empty, for example after the last semicolon */
             text += length + (text[length] == ';');
             continue;
         }

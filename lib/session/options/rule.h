@@ -32,18 +32,19 @@ struct lp_rule {
     enum lp_quantity quantity;
     bool above;
     double threshold; /* ms, 1/s or % */
-    uint64_t span_ns; /* calls that ended in the last so many ns */
+    uint64_t span_ns; /* over calls that ended within this time */
     uint32_t units;   /* calls to collect */
-    uint32_t limit;   /* windows in a session */
+    uint32_t limit;   /* windows per session */
     uint64_t cooldown_ns;
 };
 
-/** "p99", and the unit of its values: "ms", "1/s", "%". Static text. */
+/** Name ("p99") and unit ("ms", "1/s", "%") of a quantity. Static text. */
 const char *lp_quantity_name(enum lp_quantity quantity);
 const char *lp_quantity_unit(enum lp_quantity quantity);
 
-/** Read rules with semicolons between them; NULL or "": none.
- * @param rules_out  Room for LP_RULES. 0 or LLMPERF_EINVAL. */
+/** Parse rules separated by semicolons; NULL or "": none.
+ * @param rules_out  Array of LP_RULES.
+ * @return 0 or LLMPERF_EINVAL. */
 int lp_rules_read(const char *text, struct lp_rule *rules_out, size_t *count_out);
 
 #endif

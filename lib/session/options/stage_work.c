@@ -17,9 +17,9 @@ struct lp_stage_work {
     llmperf_model_info info;
     struct lp_parallel parallel;
     uint64_t *new_tokens, *cached_tokens; /* SEQUENCES_MAX each */
-    uint64_t unknown;                     /* calls whose work is not known */
+    uint64_t unknown;                     /* calls without known work */
     char reason[512];                     /* of the first one */
-    bool shared_equally;                  /* several sequences were taken to be of equal length */
+    bool shared_equally; /* lengths of several sequences were assumed to be equal */
 };
 
 int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
@@ -58,7 +58,7 @@ void lp_stage_work_free(struct lp_stage_work *work)
     free(work);
 }
 
-/* Phase of a stage; 0: none that a model knows. A model without decoder has one phase. */
+/* Phase of a stage in the model; 0: none. A model without decoder has one phase. */
 static uint32_t phase_of(const struct lp_stage_work *work, const char *label)
 {
     if (!strcmp(label, "LLM@prefill"))
@@ -70,14 +70,14 @@ static uint32_t phase_of(const struct lp_stage_work *work, const char *label)
     return 0;
 }
 
-/* Share an amount out in parts that differ by one at most. */
+/* Divide an amount into parts that differ by at most one. */
 static void share_out(uint64_t amount, uint64_t parts, uint64_t *shares)
 {
     for (uint64_t i = 0; i < parts; i++)
         shares[i] = amount / parts + (i < amount % parts);
 }
 
-/* The program gives sums over the sequences; between them they are shared equally. */
+/* The program gives sums over the sequences; equal lengths are assumed. */
 static int fill_sequences(struct lp_stage_work *work, const uint64_t *quantities,
                           llmperf_step *step)
 {
@@ -95,7 +95,7 @@ static int fill_sequences(struct lp_stage_work *work, const uint64_t *quantities
     if (context == 0 && decode)
         return lp_error(LLMPERF_EINVAL, "its context was not given");
     if (context == 0)
-        context = tokens; /* a prompt with nothing in the cache */
+        context = tokens; /* a prompt without cached tokens */
     if (context < tokens)
         return lp_error(LLMPERF_EINVAL,
                         "its context of %" PRIu64 " is smaller than its %" PRIu64
@@ -158,7 +158,7 @@ struct lp_work_source lp_stage_work_source(struct lp_stage_work *work)
     return (struct lp_work_source){ work, give_work };
 }
 
-/* What the matrix products compute in: the format of the operator with most FLOPs. */
+/* Dtype of the matrix products: that of the operator with most FLOPs. */
 static const char *compute_dtype(const struct lp_stage_work *work)
 {
     llmperf_operator_work row = LLMPERF_OPERATOR_WORK_INIT;

@@ -10,9 +10,9 @@
 
 uint8_t lp_cupti_call_kinds[LP_CUPTI_CALL_IDS];
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who switches */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for changes of `on` */
 static const struct lp_cupti_client *owner;
-static _Atomic uint32_t wanted, on; /* sets; `on` changes under the lock */
+static _Atomic uint32_t wanted, on; /* bit sets; `on` changes under the lock */
 
 static uint32_t set_of(uint32_t id)
 {
@@ -31,8 +31,8 @@ void lp_cupti_calls_begin(const struct lp_cupti_client *client)
     atomic_store(&on, 0);
 }
 
-/* Callbacks that an older CUPTI does not know are refused one by one: the driver below it does not
- * have those calls either. */
+/* An older CUPTI refuses callbacks that it does not know; its driver does not have those calls
+ * either. */
 static void switch_sets(uint32_t sets, uint32_t enable)
 {
     for (uint32_t id = 0; id < LP_CUPTI_CALL_IDS; id++)
@@ -54,9 +54,9 @@ static void open_sets(uint32_t sets)
     atomic_fetch_or(&on, closed);
 }
 
-/* Under the lock. A thread marks itself before it looks at `on`; here `on` is taken back before the
- * marks are looked at: one of the two sees the other. Nothing goes off before that: the call of a
- * thread that saw `on` may be over, its exit not reported, before it could be switched on again. */
+/* Under the lock. A thread marks its call, then reads `on`; here `on` is cleared, then marks are
+ * read: one sees the other. Callbacks are disabled only after that. Otherwise the call of a thread
+ * that saw `on` might end without a reported exit. */
 static void close_sets(void)
 {
     uint32_t unwanted = atomic_load(&on) & ~atomic_load(&wanted);
@@ -94,7 +94,7 @@ void lp_cupti_call_enter(uint32_t id)
     pthread_mutex_unlock(&lock);
 }
 
-/* The callback may have come on in the middle of the call: an exit without an enter. */
+/* The callback may have been enabled during the call: an exit without an enter. */
 void lp_cupti_call_exit(void)
 {
     struct lp_thread *thread = lp_thread_get();

@@ -12,7 +12,7 @@
 #include "lib/base/variable.h"
 #include "lib/sources/cupti/client.h"
 
-#define KINDS 64u /* kinds that we read have smaller numbers */
+#define KINDS 64u /* above the kinds that we read */
 
 /* Whole records */
 
@@ -55,12 +55,12 @@ static const uint8_t widths[LP_CUPTI_FIELDS] = {
     [LP_CUPTI_FIELD_BYTES] = 8,       [LP_CUPTI_FIELD_COPY_KIND] = 1,
 };
 
-/* CUPTI's numbers of the fields that we want; 0, which is always the kind, where there is none. */
+/* CUPTI's number of each field, or 0 (the number of the kind, which is always there) for none. */
 #define NUMBER(kind, field, number, name) [LP_CUPTI_KIND_##kind][LP_CUPTI_FIELD_##field] = (number),
 static const uint8_t numbers[KINDS][LP_CUPTI_FIELDS] = { LP_CUPTI_SLIM_FIELDS(NUMBER) };
 #undef NUMBER
 
-/* What CUPTI reports with each buffer, read at the first one with records of a kind. */
+/* Layouts that CUPTI reports with each buffer, read with the first records of each kind. */
 static struct {
     _Atomic bool known;
     struct lp_cupti_layout layout;
@@ -82,7 +82,7 @@ static bool read_layout(const struct lp_cupti_record_layout *reported, const uin
         for (size_t i = 0; !place && i < reported->field_count; i++)
             if (reported->fields[i].number == wanted[field])
                 place = &reported->fields[i];
-        /* Correlation ids are wider than in whole records; their lower half is read. */
+        /* Correlation ids are wider than in whole records; the lower half is used. */
         if (!place || place->size < widths[field] || place->offset > UINT16_MAX)
             return false;
         layout->at[field] = (uint16_t)place->offset;
@@ -122,9 +122,9 @@ static void on_completed(uint8_t *bytes, size_t size, size_t valid,
     completed_for_client(NULL, 0, bytes, size, valid);
 }
 
-/* CUPTI may keep pointers into it: made once, then constant. */
+/* CUPTI may keep pointers to it, so it is made once and constant afterwards. */
 static struct {
-    int fields[LP_CUPTI_FIELDS + 1]; /* first the kind */
+    int fields[LP_CUPTI_FIELDS + 1]; /* the kind comes first */
     struct lp_cupti_activity_config config;
 } selections[KINDS];
 
@@ -145,8 +145,8 @@ static void select_fields(void)
 
 /* Subscription */
 
-/* CUPTI 13.3 and 13.5 give slim records over a driver of CUDA 13.0 too, but there they stop coming
- * after a few times off and on, so they are used only on request. */
+/* CUPTI 13.3 and 13.5 also provide slim records with a CUDA 13.0 driver, but there they stop after
+ * being switched a few times. So they are used only on request. */
 static bool wants_slim(const struct lp_cupti *cupti)
 {
     const char *word = lp_variable("LLMPERF_CUPTI_RECORDS");
@@ -254,9 +254,9 @@ static uint64_t read_clock(void)
     return lp_clock_now();
 }
 
-/* An older CUPTI rejects attributes it does not know, and behaves like that anyway. Threads share
- * buffers: with one for each thread, the default of 13.0, asking for records crashes a program
- * whose threads lose their core in the middle of a launch (13.0, 13.5). */
+/* Older CUPTI versions reject unknown attributes and behave like this anyway. Threads share
+ * buffers: with one buffer per thread, the default of 13.0, enabling records crashes programs whose
+ * threads are preempted during a launch (13.0, 13.5). */
 static const struct {
     uint32_t number;
     uint8_t value;

@@ -35,13 +35,13 @@ static const char *copy_name(uint8_t copy_kind)
     (*(const type *)(const void *)((const uint8_t *)(record) +                                     \
                                    (layout)->at[LP_CUPTI_FIELD_##field]))
 
-/* Zero stays zero: it means that the time is not known. */
+/* Zero means that the time is not known, and stays zero. */
 static uint64_t our_time(const struct lp_cupti_decoder *decoder, uint64_t time_ns)
 {
     return time_ns ? time_ns + decoder->clock_shift : 0;
 }
 
-/* What all activities have. */
+/* Members common to all activities. */
 static struct lp_activity *add_activity(struct lp_cupti_decoder *decoder,
                                         const struct lp_cupti_record *record,
                                         const struct lp_cupti_layout *layout,
@@ -59,7 +59,7 @@ static struct lp_activity *add_activity(struct lp_cupti_decoder *decoder,
     return activity;
 }
 
-/* The range profiler launches a kernel of its own for each range: it is not work of the program. */
+/* The range profiler launches its own kernel for each range, which is not the program's work. */
 static void add_kernel(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
                        const struct lp_cupti_layout *layout, const struct lp_device_sink *sink)
 {
@@ -119,7 +119,7 @@ static void add_record(struct lp_cupti_decoder *decoder, const struct lp_cupti_c
     case LP_CUPTI_KIND_GRAPH_TRACE:
     case LP_CUPTI_KIND_OVERHEAD:
         break;
-    default: /* Somebody else in the process has enabled more kinds. */
+    default: /* another component of the process has enabled more kinds */
         decoder->foreign++;
         return;
     }

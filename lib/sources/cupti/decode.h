@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CUPTI's records to ours. @threads collector only */
+/** Converts CUPTI's records to ours. @threads collector only */
 #ifndef LP_SOURCES_CUPTI_DECODE_H
 #define LP_SOURCES_CUPTI_DECODE_H
 
@@ -12,13 +12,13 @@
 struct lp_cupti_decoder {
     struct lp_names *names;
     uint64_t foreign;     /* records of kinds that another profiler requested */
-    uint64_t incomplete;  /* buffers given up at a half-written record, records of a layout that was
-                             not reported */
-    uint64_t clock_shift; /* from the times of the buffer at hand to ours */
+    uint64_t incomplete;  /* buffers with an incomplete record, and records whose layout was not
+                             reported */
+    uint64_t clock_shift; /* added to times of the current buffer */
     uint64_t overhead_ns; /* sum of OVERHEAD records */
-    bool counters;        /* the range profiler may run beside: its own kernels are left out */
-    uint32_t generation;  /* of the name cache: one a buffer, because a pointer may be reused once
-                             its module is unloaded */
+    bool counters;        /* the range profiler may be active: skip its own kernels */
+    uint32_t generation;  /* of the name cache: one per buffer, because a name's address may be
+                             reused after its module is unloaded */
     struct {
         const char *pointer;
         uint32_t generation, name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** This process's GPUs through CUPTI: one subscription and one set of callbacks for the life of the
- * process. Re-subscribing resets correlation ids, and CUPTI 13.0 gives wrong ones for graph
- * launches then; so sessions only switch kinds and callbacks, unless they are configured to give it
- * up. */
+/** GPUs of this process through CUPTI, with one subscription and one set of callbacks for the life
+ * of the process. Subscribing again resets correlation ids, and then CUPTI 13.0 gives wrong ids for
+ * graph launches. So sessions only switch kinds and callbacks, unless they are configured to
+ * release CUPTI. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,25 +29,26 @@
 #include "lib/device/device.h"
 #include "lib/device/driver.h"
 
-/* Launches in progress whose enter was not reported are over by then: with a record they would have
- * the id of an earlier launch. */
+/* Launches in progress whose enter was not reported are over after this time; with a record they
+ * would have the id of an earlier launch. */
 #define UNDER_WAY_US 1000
 
 #define BUFFER_BYTES (UINT64_C(1) << 20) /* about 4,850 kernels */
 
-/* Callbacks use all of this until the process is gone: static, never destroyed. */
+/* Callbacks use all this until the process ends: static, never destroyed. */
 static struct lp_buffer_pool pool;
 static const struct lp_cupti *cupti;
 static struct lp_cupti_client client;
-static _Atomic bool gone;         /* taken out of the process by us, and no call since */
-static bool fresh = true;         /* it comes with the next subscription: no call before */
-static bool kernels_always_on;    /* since CUPTI came */
-static _Atomic bool updates;      /* graphs are changed, which is not seen while CUPTI is out */
-static bool exceed_pool;          /* this CUPTI crashes on a NULL buffer: never refuse one */
+static _Atomic bool gone;      /* we detached it, and no CUPTI function was called since */
+static bool fresh = true;      /* the next subscription will be the first CUPTI call */
+static bool kernels_always_on; /* since CUPTI was attached */
+static _Atomic bool
+    updates;             /* graphs are being updated, which is not seen while CUPTI is detached */
+static bool exceed_pool; /* this CUPTI crashes on a NULL buffer, so buffers are never refused */
 static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
 
-/* A launch made while its stream is captured becomes a graph node instead of a kernel: CUPTI
- * reports the node between the call's enter and exit, on the same thread. */
+/* A launch during stream capture becomes a graph node: CUPTI reports the node between enter and
+ * exit of the call, on the same thread. */
 static __thread bool node_created;
 
 struct cupti_source {
@@ -67,7 +68,8 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
         lp_cupti_call_enter(id);
         node_created = false;
         lp_note_use(&lp_first_launch);
-        /* At enter, not at exit: a short kernel's record may be read before the call returns. */
+        /* At enter, not at exit: the record of a short kernel may be read before the call
+         * returns. */
         lp_thread_launch(kind,
                          kind == LP_LAUNCH_GRAPH && lp_thread_recording()
                              ? lp_cupti_launched_graph(cupti, data)
@@ -133,8 +135,8 @@ static void on_buffer_completed(void *context, uint32_t stream, uint8_t *bytes, 
         lp_buffer_complete(&pool, lp_buffer_of(bytes), valid);
 }
 
-/* From the first session to the end of the process: what is captured between sessions, or while one
- * is paused, is replayed later. */
+/* From the first session to the end of the process: graphs captured between sessions or in a pause
+ * are launched later. */
 static void watch_graphs(void)
 {
 #define GRAPH(call, number, function) graph_calls[number] = LP_GRAPH_CALL_##call;
@@ -151,7 +153,7 @@ static void watch_graphs(void)
 static int subscribe(bool whole_only)
 {
     char holder[LP_CUPTI_HOLDER_NAME_BYTES];
-    bool comes = fresh; /* and stays, also if it is refused or given up */
+    bool comes = fresh; /* also if it is refused or released afterwards */
     int status;
 
     fresh = false;
@@ -163,15 +165,15 @@ static int subscribe(bool whole_only)
         lp_cupti_unsubscribe(&client);
         return status;
     }
-    kernels_always_on = comes; /* if none is launched before they go on */
+    kernels_always_on = comes; /* only if none is launched before records are enabled */
     lp_cupti_calls_begin(&client);
     lp_cupti_captures_forget();
     watch_graphs();
     return 0;
 }
 
-/* Slim records know no whole graphs, and failed when switched often; counters together with them
- * have not been tested. */
+/* Slim records do not support whole graphs and failed when switched often; with counters they have
+ * not been tested. */
 static int set_up_process(uint64_t pool_bytes, bool whole_only)
 {
     int status = lp_cupti_load(&cupti);
@@ -185,14 +187,14 @@ static int set_up_process(uint64_t pool_bytes, bool whole_only)
     return subscribe(whole_only);
 }
 
-/* Seldom enough to be on between samples too: the exit handler needs it. */
+/* Rare enough to stay enabled between samples: the exit handler needs it. */
 static void watch_contexts(uint32_t on)
 {
     cupti->EnableCallback(on, client.subscriber, LP_CUPTI_DOMAIN_RESOURCE,
                           LP_CUPTI_RESOURCE_CONTEXT_CREATED);
 }
 
-/* A graph that is launched meanwhile bears CUPTI's marks, and without it its next launch fails. */
+/* A graph launched meanwhile is marked by CUPTI, and its next launch without CUPTI fails. */
 static void kernels_off(void)
 {
     kernels_always_on = false;
@@ -202,8 +204,8 @@ static void kernels_off(void)
 static const uint32_t memory_kinds[] = { LP_CUPTI_KIND_MEMCPY, LP_CUPTI_KIND_MEMCPY2,
                                          LP_CUPTI_KIND_MEMSET };
 
-/* CUPTI (13.0) ends in a crash where a graph that was instantiated while GRAPH_TRACE was off is
- * launched while it is on. So it is one or the other for a process, and once on it stays on. */
+/* CUPTI (13.0) crashes if a graph that was instantiated while GRAPH_TRACE was disabled is launched
+ * while it is enabled. So a process has one or the other, and once enabled it stays so. */
 static enum { LEVEL_OPEN, LEVEL_NODES, LEVEL_GRAPHS } level;
 
 static int choose_level(bool graphs)
@@ -238,17 +240,17 @@ static uint32_t calls_of(const struct cupti_source *source)
     return LP_CUPTI_CALLS_LAUNCH | (source->memory_activities ? LP_CUPTI_CALLS_MEMORY : 0);
 }
 
-/* Callbacks go on first and off last: with records and without a callback, kernels would carry the
- * correlation id of the last launch that had one. CUPTI decides after the enter callback whether a
- * launch brings a record (13.0), and whether it counts is said in it, by the epoch or the sampler:
- * so one that counts while records are on brings its record if they stay on until it is over. */
+/* Callbacks are enabled first and disabled last: a record without a callback would have the
+ * correlation id of the last launch with one. CUPTI decides after the enter callback whether a
+ * launch has a record (13.0). Whether it counts is decided in that callback, by epoch or sampler.
+ * So a launch that counts has its record if records stay enabled until the call is over. */
 static int start(struct lp_device_source *head)
 {
     struct cupti_source *source = (struct cupti_source *)(void *)head;
     bool calls_first = !source->sampled;
     int result;
 
-    if (!client.subscriber) /* Out of the process, to come back when it is time. */
+    if (!client.subscriber) /* detached, will be attached again later */
         return 0;
     if ((result = choose_level(source->graph_level)) < 0)
         return result;
@@ -266,9 +268,9 @@ static int start(struct lp_device_source *head)
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)
         lp_cupti_enable(&client, memory_kinds[i]);
     lp_cupti_enable(&client, LP_CUPTI_KIND_OVERHEAD);
-    if (source->detached) /* Nothing may be launched without records, and a sample may lose one. */
+    if (source->detached) /* nothing may be launched without records, or a sample may lose one */
         lp_cupti_calls_want(LP_CUPTI_CALLS_LAUNCH);
-    else if (source->sampled) /* That it works was seen; from here on the sampler switches. */
+    else if (source->sampled) /* it works; from here on the sampler switches */
         kernels_off();
     watch_contexts(1);
     return 0;
@@ -291,7 +293,7 @@ static void pause_source(struct lp_device_source *head)
 
 static _Atomic bool memory_on;
 
-/* Seldom: a triggered window. */
+/* Rare: a triggered window. */
 static void switch_memory(bool enable)
 {
     if (atomic_exchange(&memory_on, enable) == enable)
@@ -376,7 +378,7 @@ static int join(struct lp_device_source *head)
         return status;
     lp_cupti_captures_watch(cupti, client.subscriber);
     if ((status = start(head)) < 0)
-        lp_cupti_unsubscribe(&client); /* else it would be refused to us from here on */
+        lp_cupti_unsubscribe(&client); /* otherwise CUPTI would refuse the next subscription */
     return status;
 }
 
@@ -396,7 +398,8 @@ static int deliver(struct lp_device_source *head, const struct lp_device_sink *s
         struct lp_buffer *buffer = source->taken;
 
         source->taken = buffer->next;
-        if (client.subscriber) /* Reading one attaches CUPTI: what is left then is not work. */
+        if (client.subscriber) /* reading a leftover buffer would attach CUPTI, and it contains no
+                                  work */
             lp_cupti_decode(&source->decoder, &client, buffer, sink);
         lp_buffer_recycle(&pool, buffer);
     }
@@ -408,8 +411,8 @@ static void read_stats(const struct lp_device_source *head, struct lp_device_sta
     const struct cupti_source *source = (const struct cupti_source *)(const void *)head;
     uint64_t refused = atomic_load(&pool.refused) - source->refused_before;
 
-    /* A refused buffer makes CUPTI drop records and count them; the refusal itself is reported only
-     * if CUPTI did not count. */
+    /* A refused buffer makes CUPTI drop records and count them. We report the refusal only if CUPTI
+     * did not count. */
     *stats = (struct lp_device_stats){
         .records_dropped = source->dropped ? source->dropped : refused,
         .records_incomplete = source->decoder.incomplete,
@@ -432,7 +435,7 @@ static void close_source(struct lp_device_source *head)
     free(head);
 }
 
-/* Records that an earlier session left in CUPTI are discarded. */
+/* Records of an earlier session in CUPTI are discarded. */
 static void discard_leftovers(struct cupti_source *source)
 {
     struct lp_buffer *buffer;
@@ -484,7 +487,7 @@ int lp_device_open_cupti(const struct lp_device_options *options,
 int lp_cupti_probe(char *path, size_t path_size, uint32_t *version, char *holder,
                    size_t holder_size)
 {
-    int status = gone ? 0 : lp_cupti_load(&cupti); /* Each call of its functions attaches it. */
+    int status = gone ? 0 : lp_cupti_load(&cupti); /* calling any of its functions attaches it */
 
     snprintf(path, path_size, "%s", status < 0 ? "" : cupti->path);
     *version = status < 0 ? 0 : cupti->version;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Seen on CUPTI 13.0 with driver 580: an instantiation clones the graph and what is nested in it,
- * then says GRAPHEXEC_CREATE_STARTING, then moves the nodes of each nested graph after the last
- * node of the executable one and says GRAPH_DESTROY_STARTING of the emptied graph, depth first,
- * then says GRAPHEXEC_CREATED. An update reports only the nodes whose parameters change. */
+/** Seen with CUPTI 13.0 and driver 580: an instantiation clones the graph and its nested graphs and
+ * reports GRAPHEXEC_CREATE_STARTING. Then it moves the nodes of each nested graph after the last
+ * node of the executable graph and reports GRAPH_DESTROY_STARTING for the emptied graph, depth
+ * first. At the end it reports GRAPHEXEC_CREATED. An update reports only nodes whose parameters
+ * change. */
 #include "lib/sources/cupti/graphs.h"
 #include "lib/device/graph_log.h"
 #include "lib/regions/threads.h"
@@ -15,7 +16,7 @@ const uint32_t lp_cupti_graph_resources[] = {
     LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED,          0,
 };
 
-/* What the calls in progress on this thread have reported so far. */
+/* Reported by the current calls on this thread so far. */
 static __thread uint32_t instantiating; /* executable graph; 0: none */
 static __thread uint32_t updating;      /* correlation id of the update call; 0: none */
 static __thread bool for_device;        /* the instantiate call wants launches from the device */
@@ -32,7 +33,7 @@ static uint64_t graph_id(const struct lp_cupti *cupti, void *graph)
     return graph && cupti->GetGraphId(graph, &id) == LP_CUPTI_SUCCESS ? LP_GRAPH_NODE(id, 0) : 0;
 }
 
-/* An executable graph is a graph too, and has one id as both. */
+/* An executable graph is also a graph, with the same id. */
 static uint64_t exec_id(const struct lp_cupti *cupti, void *exec)
 {
     uint32_t id = 0;
@@ -129,7 +130,7 @@ static void end_call(const struct lp_cupti *cupti, enum lp_graph_call call,
     if (call == LP_GRAPH_CALL_UPDATE && result && *result == 0)
         add(LP_GRAPH_UPDATED, exec_id(cupti, parameters[0]), graph_id(cupti, parameters[1]), 0);
     updating = 0;
-    instantiating = 0; /* Also if it failed half way. */
+    instantiating = 0; /* also if it failed half way */
     for_device = false;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What CUPTI's callbacks report about CUDA graphs, into the graph log. @threads any thread, from
+/** Writes what CUPTI's callbacks report about CUDA graphs to the graph log. @threads any thread, in
  * callbacks */
 #ifndef LP_SOURCES_CUPTI_GRAPHS_H
 #define LP_SOURCES_CUPTI_GRAPHS_H
@@ -8,7 +8,7 @@
 
 #include "lib/cupti/symbols.h"
 
-/** Calls of the driver that are watched for graphs; what LP_CUPTI_GRAPH_CALLS names. */
+/** Driver calls that matter for graphs, see LP_CUPTI_GRAPH_CALLS. */
 enum lp_graph_call {
     LP_GRAPH_CALL_NONE,
     LP_GRAPH_CALL_REMOVE,
@@ -18,17 +18,17 @@ enum lp_graph_call {
     LP_GRAPH_CALL_INSTANTIATE_WITH
 };
 
-/** Resource callbacks that are needed, ended by 0. */
+/** Required resource callbacks, ended by 0. */
 extern const uint32_t lp_cupti_graph_resources[];
 
-/** This CUPTI has the functions that name graphs. */
+/** Does this CUPTI have the functions that identify graphs? */
 bool lp_cupti_graphs_known(const struct lp_cupti *cupti);
 
-/** A resource callback of those. */
+/** One of these resource callbacks. */
 void lp_cupti_graph_resource(const struct lp_cupti *cupti, uint32_t id,
                              const struct lp_cupti_resource_data *data);
 
-/** The beginning or the end of a watched call. */
+/** Begin or end of one of these calls. */
 void lp_cupti_graph_call(const struct lp_cupti *cupti, enum lp_graph_call call,
                          const struct lp_cupti_callback_data *data);
 

@@ -41,7 +41,7 @@ bool lp_fake_device_strikes(struct lp_fake_device *device, enum lp_fake_fault fa
     return device->fault == fault && ++device->fault_seen % device->fault_every == 0;
 }
 
-/* xorshift64: the same in each run. */
+/* xorshift64: the same sequence in each run. */
 static size_t pick(struct lp_fake_device *device, size_t below)
 {
     device->random ^= device->random << 13;
@@ -50,7 +50,7 @@ static size_t pick(struct lp_fake_device *device, size_t below)
     return (size_t)(device->random % below);
 }
 
-/* When the stream is free; NULL without memory. Valid until the next call. */
+/* End of the stream's last operation; NULL: out of memory. Valid until the next call. */
 static uint64_t *find_stream(struct lp_fake_device *device, const struct lp_fake_op *op)
 {
     uint64_t key = op->values[LP_FAKE_DEVICE] << 32 | op->values[LP_FAKE_STREAM];
@@ -90,7 +90,7 @@ static void reverse_time(struct lp_activity *activity)
     activity->end_ns = start_ns;
 }
 
-/* A device record is on its way: with the fault, if one is injected here. */
+/* Add a device record, with the injected fault if any. */
 static int report(struct lp_fake_device *device, struct lp_activity *activity)
 {
     bool of_launch =
@@ -160,7 +160,7 @@ int lp_fake_device_run(struct lp_fake_device *device, uint64_t now_ns, const str
     return report(device, &activity);
 }
 
-/* In batches of the size that other sources send. */
+/* In batches of the same size as other sources. */
 static void send_activities(struct lp_activity *items, size_t count_all,
                             const struct lp_device_sink *sink)
 {

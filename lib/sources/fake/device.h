@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The device that a script runs on: streams that run one operation after another, and the fault
- * injected every so many records.
+/** Device of a script: streams that run operations in order, with a fault injected every N records.
  * @threads one at a time per object */
 #ifndef LP_SOURCES_FAKE_DEVICE_H
 #define LP_SOURCES_FAKE_DEVICE_H
@@ -13,7 +12,7 @@
 #include "lib/device/device.h"
 #include "lib/sources/fake/script.h"
 
-/** Set in correlation ids that no launch has. */
+/** Bit in correlation ids without a launch. */
 #define LP_FAKE_NEVER_LAUNCHED 0x80000000u
 
 struct lp_fake_device {
@@ -23,24 +22,24 @@ struct lp_fake_device {
     uint8_t fault; /* enum lp_fake_fault */
     uint64_t fault_every, fault_seen;
     uint64_t random;
-    LP_VECTOR(struct lp_activity) activities, late; /* not yet sent; late: only at the end */
+    LP_VECTOR(struct lp_activity) activities, late; /* to be sent; `late` only at the end */
 };
 
 void lp_fake_device_init(struct lp_fake_device *device, struct lp_names *names);
 void lp_fake_device_clear(struct lp_fake_device *device);
 
-/** From now on the fault of `op` is on. */
+/** Enable the fault of `op`. */
 void lp_fake_device_set_fault(struct lp_fake_device *device, const struct lp_fake_op *op);
 
-/** Is this fault on, and does it strike this time? */
+/** Is this fault enabled, and does it occur this time? */
 bool lp_fake_device_strikes(struct lp_fake_device *device, enum lp_fake_fault fault);
 
-/** One interval on the stream of the statement, ready from `now_ns` on. `activity` says what runs.
- * 0, LLMPERF_ENOMEM. */
+/** Add an operation on the statement's stream that can start at `now_ns`. `activity` says what
+ * runs. 0 or LLMPERF_ENOMEM. */
 int lp_fake_device_run(struct lp_fake_device *device, uint64_t now_ns, const struct lp_fake_op *op,
                        struct lp_activity activity, const char *name);
 
-/** Send what is there; the late ones too if `all`. */
+/** Send the activities; with `all` the late ones, too. */
 void lp_fake_device_send(struct lp_fake_device *device, bool all,
                          const struct lp_device_sink *sink);
 

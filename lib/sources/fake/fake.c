@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plays a script: statement after statement, and delivers the output of its threads and device. */
+/* Runs a script statement by statement, and delivers the records of its threads and device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define CLOCK_START       UINT64_C(1000000)
 #define STATEMENT_NS      1000u
 
-/* The thread of the statement; NULL without memory, with the error text. */
+/* The thread of a statement; NULL: out of memory, with the error text. */
 static struct lp_fake_thread *find_thread(struct lp_fake_player *player)
 {
     struct lp_fake_thread **thread = &player->threads[player->thread];
@@ -69,7 +69,7 @@ static void go_round(struct lp_fake_player *player, const struct lp_fake_op *op)
         player->depth--;
 }
 
-/* What no thread does. false: `op` is a statement of a thread. */
+/* Statements without a thread. false: `op` has a thread. */
 static bool play_control(struct lp_fake_player *player, const struct lp_fake_op *op)
 {
     switch (op->verb) {
@@ -218,7 +218,7 @@ static int read_script(struct lp_fake_player *player, const char *path)
     return status;
 }
 
-/* The player is not needed then; its script goes to the live source. */
+/* The player is not needed for rules; the live source takes the script. */
 static int follow_program(struct lp_fake_player *player, const struct lp_device_options *options,
                           struct lp_device_source **source_out)
 {

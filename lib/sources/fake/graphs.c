@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements about graphs: what becomes of them and their nodes. */
+/* Statements about graphs and their nodes. */
 #include "lib/sources/fake/player.h"
 
-/* One event of a graph; `more`: which of several nodes. */
+/* An event of a graph.
+ * @param more  Which of several nodes. */
 static int report_graph(struct lp_fake_player *player, const struct lp_fake_thread *thread,
                         const struct lp_fake_op *op, uint32_t more)
 {
@@ -27,7 +28,7 @@ static int report_graph(struct lp_fake_player *player, const struct lp_fake_thre
 
     event.node += nodes ? more : 0;
     event.origin += nodes ? more : 0;
-    /* The nodes that an update changes are reported before the call has ended. */
+    /* Changed nodes are reported before the update call ends. */
     if (event.kind == LP_GRAPH_NODE_UPDATED)
         event.correlation = player->correlation + 1;
     else if (event.kind == LP_GRAPH_UPDATED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statements that launch: a record of the thread, and what then runs on the device. */
+/* Statements that launch: the host record, and the device work. */
 #include <string.h>
 
 #include "lib/base/status.h"
@@ -34,7 +34,7 @@ static int launch(struct lp_fake_player *player, struct lp_fake_thread *thread, 
 {
     int status = report_launch(player, thread, kind, graph);
 
-    /* The launch is the last record of its thread. */
+    /* The launch is the thread's last record. */
     if (status == 0 && lp_fake_device_strikes(&player->device, LP_FAKE_LATE_LAUNCH) && !thread->cut)
         lp_fake_thread_postpone(thread);
     return status;
@@ -80,7 +80,7 @@ static int launch_whole(struct lp_fake_player *player, struct lp_fake_thread *th
     return status < 0 ? status : run(player, &whole, activity, "[graph]");
 }
 
-/* The last `body` nodes are in bodies of conditional nodes: their records name no launch. */
+/* The last `body` nodes are in conditional bodies: their records have no correlation id. */
 static int launch_nodes(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op)
 {
@@ -107,7 +107,7 @@ int lp_fake_play_graph(struct lp_fake_player *player, struct lp_fake_thread *thr
                                : launch_nodes(player, thread, op);
 }
 
-/* Without memory activities the driver reports neither the call nor the copy. */
+/* Without memory activities the driver reports neither call nor record. */
 int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The fake device of running threads. Launches come from calls of tests, or from a script's rules
- * for regions that the program opens. Each launch writes its record at once into its thread's
- * buffer; a driver would do so later. The order is that of CUPTI: a launch gets its id, is reported
- * by a callback, and then gets a record or not. It is reported while records are off, too. */
+/** The fake device for running threads. Launches come from test calls, or from rules of a script
+ * for the program's regions. Each launch writes its record immediately to its thread's buffer; a
+ * driver would do so later. The order is CUPTI's: a launch gets its id, is reported by a callback,
+ * and then has a record or not. It is reported while records are disabled, too. */
 #include <assert.h>
 #include <fnmatch.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@
 #include "lib/device/device.h"
 
 #define BUFFER_BYTES ((size_t)65536)
-#define STREAMS      256u /* streams of equal remainder share a queue */
+#define STREAMS      256u /* streams with the same remainder share a queue */
 #define CONTEXT      1u
 #define GRAPHS       4u
 
@@ -41,15 +41,14 @@ struct fake_record {
 };
 static_assert(sizeof(struct fake_record) == 48, "buffers are cut into records");
 
-/* A thread's place for its buffer. Recycled with the buffer in it when the thread ends, never
+/* Slot of a thread for its buffer. Recycled together with the buffer when the thread ends, never
  * freed. */
 struct slot {
     pthread_mutex_t lock; /* guards buffer and valid */
     struct lp_buffer *buffer;
     size_t valid;
-    uint64_t end_ns;       /* of what is in the buffer, the last */
-    size_t replay[GRAPHS]; /* where the records of its last replay begin in the buffer, + 1; 0: they
-                              are not there */
+    uint64_t end_ns;       /* end of the last operation in the buffer */
+    size_t replay[GRAPHS]; /* position + 1 of its last replay in the buffer; 0: not in the buffer */
     struct slot *next, *next_free;
 };
 
@@ -61,14 +60,14 @@ struct live_source {
     struct lp_activity_batch batch;
 };
 
-/* Threads use all of this until the process is gone: static, never destroyed. */
+/* Threads use all this until the process ends: static, never destroyed. */
 static struct lp_buffer_pool pool;
-static _Atomic bool reporting; /* launches are */
-static _Atomic bool running;   /* they bring records */
-static _Atomic bool copies;    /* are collected too */
+static _Atomic bool reporting; /* launches are reported */
+static _Atomic bool running;   /* launches have records */
+static _Atomic bool copies;    /* memory operations are collected */
 static _Atomic(lp_fake_pause) at_launch;
 static _Atomic bool silent;
-static _Atomic bool away; /* as CUPTI is between bursts: nothing is reported, and ids begin anew */
+static _Atomic bool away; /* as if CUPTI were detached: nothing is reported, and ids start again */
 static _Atomic bool busy; /* the device never becomes idle */
 static _Atomic uint32_t joins;
 static _Atomic uint32_t last_correlation;
@@ -78,7 +77,7 @@ static pthread_mutex_t slots_lock =
     PTHREAD_MUTEX_INITIALIZER; /* guards the two lists; taken before a slot's lock */
 static struct slot *all_slots, *free_slots;
 
-/* Threads that open regions read it, for as long as the process lives. */
+/* Read by threads that open regions, until the process ends. */
 static pthread_rwlock_t rules_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct lp_fake_script rules; /* guarded by rules_lock; no ops: no rules */
 
@@ -90,7 +89,7 @@ static void leave_slot(void *state)
     struct slot *slot = state;
 
     own_slot = NULL;
-    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+    if (lp_capture_forked()) /* another thread may have held the lock at the fork */
         return;
     pthread_mutex_lock(&slots_lock);
     slot->next_free = free_slots;
@@ -151,7 +150,7 @@ static void append_record(struct slot *slot, const struct fake_record *record)
     if (slot->buffer && slot->valid + sizeof(*record) > BUFFER_BYTES)
         complete_buffer(slot);
     if (!slot->buffer && !(slot->buffer = lp_buffer_get(&pool, false)))
-        return; /* The pool counts what it refused. */
+        return; /* the pool counts refused buffers */
     memcpy(slot->buffer->bytes + slot->valid, record, sizeof(*record));
     slot->valid += sizeof(*record);
     if (record->end_ns > slot->end_ns)
@@ -163,7 +162,7 @@ static uint64_t queue_on_stream(uint32_t stream, uint64_t duration_ns)
 {
     _Atomic uint64_t *free_ns = &stream_free_ns[stream % STREAMS];
     uint64_t before =
-        atomic_load_explicit(free_ns, memory_order_relaxed); /* Only the word itself matters. */
+        atomic_load_explicit(free_ns, memory_order_relaxed); /* only the word itself matters */
     uint64_t now_ns = lp_clock_now(), start_ns;
 
     do {
@@ -177,7 +176,7 @@ static uint32_t next_correlation(void)
 {
     uint32_t id;
 
-    do { /* Relaxed: ids need to differ, nothing else. */
+    do { /* relaxed: ids only have to differ */
         id = atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
     } while (id == LP_CORRELATION_NONE);
     return lp_launch_id_reported(id);
@@ -196,7 +195,7 @@ void lp_fake_pause_at_launch(lp_fake_pause pause)
     atomic_store(&at_launch, pause);
 }
 
-/* What a driver's callbacks do around a call. 0: launches are not reported. */
+/* What a driver's callbacks do around a call. 0: not reported. */
 static uint32_t enter_call(enum lp_launch_kind kind, uint32_t graph)
 {
     struct lp_thread *thread;
@@ -267,7 +266,7 @@ static void run_rules(uint32_t node)
 {
     const char *label = lp_path_get(node)->label;
 
-    if (lp_capture_forked()) /* Another thread may have held the lock when the process forked. */
+    if (lp_capture_forked()) /* another thread may have held the lock at the fork */
         return;
     pthread_rwlock_rdlock(&rules_lock);
     for (size_t at = 0; at < rules.ops.count; at = rules.ops.items[at].partner + 1)
@@ -278,7 +277,7 @@ static void run_rules(uint32_t node)
 
 static const struct lp_region_hook rules_hook = { .opened = run_rules };
 
-/* Of ours only: counters have one, too. The rules are taken. */
+/* Remove only our own hook: counters have one, too. */
 static void set_rules(struct lp_fake_script *script)
 {
     const struct lp_region_hook *ours = &rules_hook, *none = NULL;
@@ -305,7 +304,7 @@ void lp_fake_capture(void)
     exit_call();
 }
 
-/* Under the slot's lock. Records are on: those of this replay are its own. */
+/* Under the slot's lock, with records enabled: a replay has its own records. */
 static void record_replay(struct slot *slot, uint32_t correlation, uint32_t graph, size_t nodes,
                           uint32_t stream, uint64_t duration_ns)
 {
@@ -323,8 +322,8 @@ static void record_replay(struct slot *slot, uint32_t correlation, uint32_t grap
     }
 }
 
-/* Under the slot's lock. Records are off: as with CUPTI 13.0, its ends go into those of the last
- * replay that had them on, if they are there still. */
+/* Under the slot's lock, with records disabled. As in CUPTI 13.0, end times go into the last
+ * recorded replay, if it is still in the buffer. */
 static void overwrite_replay(struct slot *slot, uint32_t graph, size_t nodes, uint32_t stream,
                              uint64_t duration_ns)
 {
@@ -392,7 +391,7 @@ static void pause_source(struct lp_device_source *head)
 static void collect(enum lp_collect what)
 {
     assert(!atomic_load(&away) || what == LP_COLLECT_NOTHING);
-    if (what == LP_COLLECT_LAUNCHES || what == LP_COLLECT_CALLS) /* They are always reported. */
+    if (what == LP_COLLECT_LAUNCHES || what == LP_COLLECT_CALLS) /* these are always reported */
         return;
     atomic_store(&copies, what == LP_COLLECT_ALL);
     atomic_store(&running, what != LP_COLLECT_NOTHING);
@@ -406,7 +405,7 @@ static void flush(struct lp_device_source *head, bool force)
     pthread_mutex_lock(&slots_lock);
     for (struct slot *slot = all_slots; slot; slot = slot->next) {
         pthread_mutex_lock(&slot->lock);
-        if (force || slot->end_ns <= now_ns) /* A kernel is reported when it is over. */
+        if (force || slot->end_ns <= now_ns) /* a kernel is reported after its end */
             complete_buffer(slot);
         pthread_mutex_unlock(&slot->lock);
     }
@@ -528,7 +527,7 @@ static void recycle_taken(struct live_source *source)
     }
 }
 
-/* Records that threads wrote and that were not requested. The pool is not read after it while
+/* Discard records of threads that were not requested. The pool is not read afterwards while
  * `running` is off. */
 static void discard(struct live_source *source)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A script as it is played: where it stands, its threads and its device.
+/** State of a running script: position, threads and device.
  * @threads collector only */
 #ifndef LP_SOURCES_FAKE_PLAYER_H
 #define LP_SOURCES_FAKE_PLAYER_H
@@ -19,7 +19,7 @@ struct lp_fake_player {
     bool memory_activities, graph_level;
     struct lp_fake_script script;
     size_t at;                      /* next op */
-    uint64_t left[LP_FAKE_NESTING]; /* rounds of the open repeats, this one included */
+    uint64_t left[LP_FAKE_NESTING]; /* rounds left in the open repeats, with the current one */
     uint32_t depth;
     uint64_t now_ns;
     uint32_t thread, correlation;
@@ -27,23 +27,23 @@ struct lp_fake_player {
     struct lp_fake_device device;
     LP_VECTOR(struct lp_graph_event) graphs;
     struct lp_device_stats stats;
-    int status; /* the error that ended the play */
+    int status; /* the error that ended it */
 };
 
-/** Statements of a thread. 0, LLMPERF_ENOMEM; launches also LLMPERF_EFORMAT: too many. */
+/** Statements of a thread. 0, LLMPERF_ENOMEM; for launches also LLMPERF_EFORMAT: too many. */
 int lp_fake_play_kernel(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op);
 int lp_fake_play_graph(struct lp_fake_player *player, struct lp_fake_thread *thread,
                        const struct lp_fake_op *op);
 int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op);
-/** A launch that is cancelled: it has no device work. */
+/** A cancelled launch without device work. */
 int lp_fake_play_failed(struct lp_fake_player *player, struct lp_fake_thread *thread);
 
-/** What happens to a graph. An instantiation clones the nodes of its graph first. */
+/** An event of a graph. An instantiation first clones the nodes. */
 int lp_fake_play_graph_event(struct lp_fake_player *player, const struct lp_fake_thread *thread,
                              const struct lp_fake_op *op);
-/** `number` events of graphs are lost. */
+/** `number` graph events are lost. */
 int lp_fake_play_graphs_lost(struct lp_fake_player *player, uint64_t number);
 
 #endif

@@ -189,9 +189,12 @@ size_t lp_row_count(const llmperf_profile *profile, enum lp_row_id id)
 
 const void *lp_row_at(const llmperf_profile *profile, enum lp_row_id id, size_t index)
 {
+    struct list list;
+
     if (id == LP_ROW_LEDGER)
         return &profile->ledger;
-    return (const char *)list_of(profile, id).items + index * lp_row_kinds[id].row_size;
+    list = list_of(profile, id);
+    return index < list.count ? (char *)list.items + index * lp_row_kinds[id].row_size : NULL;
 }
 
 int lp_row_push(llmperf_profile *profile, enum lp_row_id id, const void *row)

@@ -79,21 +79,6 @@ static void put_regions(struct lp_metrics *metrics, const char *key, bool stages
     lp_json_close(&metrics->json, ']');
 }
 
-static void put_operators(struct lp_metrics *metrics)
-{
-    const llmperf_profile *profile = metrics->findings->profile;
-
-    lp_json_open(&metrics->json, "operators", '[');
-    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_OPERATOR); i++) {
-        const llmperf_operator_stats *row = lp_row_at(profile, LP_ROW_OPERATOR, i);
-
-        lp_json_open(&metrics->json, NULL, '{');
-        lp_put_row(metrics, LP_ROW_OPERATOR, NULL, row, row->calls);
-        lp_json_close(&metrics->json, '}');
-    }
-    lp_json_close(&metrics->json, ']');
-}
-
 static void put_kernel(struct lp_metrics *metrics, size_t index)
 {
     const struct lp_findings *findings = metrics->findings;
@@ -381,7 +366,9 @@ static void put_document(struct lp_metrics *metrics)
     put_hardware(metrics);
     put_regions(metrics, "regions", false);
     put_regions(metrics, "stages", true);
-    put_operators(metrics);
+    lp_put_rows(metrics, "operators", LP_ROW_OPERATOR,
+                lp_row_at(metrics->findings->profile, LP_ROW_OPERATOR, 0),
+                lp_row_count(metrics->findings->profile, LP_ROW_OPERATOR));
     put_kernels(metrics);
     put_findings(metrics);
     lp_put_captures(metrics);

@@ -69,6 +69,17 @@ static void rows_with_the_same_keys_are_the_same_row(void **state)
     assert_false(lp_row_same(LP_ROW_KERNEL, &a, &b));
 }
 
+static void a_row_after_the_last_is_none(void **state)
+{
+    llmperf_profile *profile = make_numbered_profile(1);
+    size_t count = lp_row_count(profile, LP_ROW_REGION);
+
+    (void)state;
+    assert_non_null(lp_row_at(profile, LP_ROW_REGION, count - 1));
+    assert_null(lp_row_at(profile, LP_ROW_REGION, count));
+    llmperf_profile_free(profile);
+}
+
 static void percentiles_lie_between_the_limits_or_are_unknown(void **state)
 {
     llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
@@ -134,6 +145,7 @@ int main(void)
         cmocka_unit_test(each_count_of_the_ledger_is_added_up),
         cmocka_unit_test(the_share_of_attributed_time_is_weighted_by_device_time),
         cmocka_unit_test(rows_with_the_same_keys_are_the_same_row),
+        cmocka_unit_test(a_row_after_the_last_is_none),
         cmocka_unit_test(percentiles_lie_between_the_limits_or_are_unknown),
         cmocka_unit_test(each_number_of_the_rows_is_in_the_exports),
     };

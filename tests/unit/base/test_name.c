@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -64,12 +65,58 @@ static void every_dtype_is_found_by_its_name(void **state)
     }
 }
 
+static void one_table_serves_formats_and_peaks(void **state)
+{
+    static const struct {
+        const char *name;
+        uint32_t format;
+        int peak;
+    } rows[] = { { "half", LLMPERF_DTYPE_FP16, LP_PEAK_FP16 },
+                 { "float8_e5m2", LLMPERF_DTYPE_FP8, LP_PEAK_FP8 },
+                 { "int8_chan", LLMPERF_DTYPE_INT8, LP_PEAK_INT8 },
+                 { "fp8_block128", LLMPERF_DTYPE_FP8_BLOCK128, LP_PEAK_FP8 },
+                 { "nf4", LLMPERF_DTYPE_NF4, -1 } };
+    uint32_t found;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        assert_int_equal(llmperf_dtype_find(rows[i].name, &found), 0);
+        assert_int_equal(found, rows[i].format);
+        assert_int_equal(lp_peak_find(rows[i].name), rows[i].peak);
+    }
+    assert_int_equal(lp_peak_find("double"), LP_PEAK_FP64);
+    assert_int_equal(llmperf_dtype_find("double", &found), LLMPERF_EINVAL); /* none of weights */
+    assert_int_equal(lp_peak_find("default"), -1);
+    assert_int_equal(lp_peak_find("float8_e5m2 fp8_e4m3"), -1);
+    assert_int_equal(lp_peak_find(""), -1);
+}
+
+static void messages_list_all_dtypes(void **state)
+{
+    uint32_t found;
+
+    (void)state;
+    assert_int_equal(llmperf_dtype_find("fp7", &found), LLMPERF_EINVAL);
+    assert_non_null(strstr(llmperf_last_error(), "use fp32, bf16, "));
+    for (uint32_t dtype = LLMPERF_DTYPE_FP32; lp_dtype(dtype); dtype++)
+        assert_non_null(strstr(llmperf_last_error(), lp_dtype_name(dtype)));
+    assert_non_null(strstr(llmperf_last_error(), "q6_k or q8_0"));
+    assert_int_equal(lp_peak_read("fp7"), LLMPERF_EINVAL);
+    for (size_t i = 0; llmperf_hardware_dtype(i); i++)
+        assert_non_null(strstr(llmperf_last_error(), llmperf_hardware_dtype(i)));
+    assert_non_null(strstr(llmperf_last_error(), "int8 or fp4"));
+    assert_int_equal(lp_peak_read("q8_0"), LLMPERF_EINVAL);
+    assert_non_null(strstr(llmperf_last_error(), "computed in the dtype of their activations"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_enumeration_has_names),
         cmocka_unit_test(other_numbers_are_unknown),
         cmocka_unit_test(every_dtype_is_found_by_its_name),
+        cmocka_unit_test(one_table_serves_formats_and_peaks),
+        cmocka_unit_test(messages_list_all_dtypes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

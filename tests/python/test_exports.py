@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each exported function has its ctypes line."""
+"""Each function and constant of the headers is declared to Python."""
 from __future__ import annotations
 
 import re
@@ -16,6 +16,16 @@ class Exports(support.TestCase):
         exported = re.findall(r"^\s*(llmperf_\w+);", version_script, re.MULTILINE)
         self.assertGreater(len(exported), 40)
         self.assertEqual(sorted(exported), sorted(_native.FUNCTIONS))
+
+    def test_bindings_declare_each_constant_of_the_headers(self) -> None:
+        names = set()
+        for header in (support.SOURCE / "include/llmperf").rglob("*.h"):
+            code = re.sub(r"/\*.*?\*/", "", header.read_text(), flags=re.DOTALL)
+            names.update(re.findall(r"^#define (LLMPERF_\w+) +[\dU(]", code, re.MULTILINE))
+            for body in re.findall(r"\benum\b[^;{]*\{(.*?)\}", code, re.DOTALL):
+                names.update(entry.split("=")[0].strip() for entry in body.split(",") if entry.strip())
+        self.assertGreater(len(names), 120)
+        self.assertEqual(sorted(names - set(_native.CONSTANTS)), [])
 
 
 if __name__ == "__main__":

@@ -261,12 +261,11 @@ static void put_table(struct lp_text *out, const struct lp_comparison *compariso
     bool work = count_rows(comparison, has_other_work) > 0;
     size_t shown = 0, single = 0, left = 0;
 
-    lp_text_printf(
-        out,
-        "| Region |%s Quantity | Base ms | New ms | Change %% | Noise %% |%s Instances | "
-        "Verdict |\n| --- |%s --- | ---: | ---: | ---: | ---: |%s ---: | --- |\n",
-        comparison->has_ranks ? " Of |" : "", work ? " Work |" : "",
-        comparison->has_ranks ? " --- |" : "", work ? " --- |" : "");
+    lp_text_printf(out,
+                   "| Region |%s Quantity | Base ms | New ms | Change %% | Noise %% |%s Calls | "
+                   "Verdict |\n| --- |%s --- | ---: | ---: | ---: | ---: |%s ---: | --- |\n",
+                   comparison->has_ranks ? " Of |" : "", work ? " Work |" : "",
+                   comparison->has_ranks ? " --- |" : "", work ? " --- |" : "");
     for (size_t i = 0; i < comparison->rows.count; i++) {
         const struct lp_compare_row *row = &comparison->rows.items[i];
 

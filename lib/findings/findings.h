@@ -135,7 +135,7 @@ bool lp_findings_varies(const struct lp_region_finding *region);
 
 /** Sentence about it, with path, calls and percent. */
 #define LP_VARIATION_FORMAT                                                                        \
-    "%s: wall times of its %" PRIu64 " instances differ, std / mean is %.0f %%; look at the "      \
+    "%s: wall times of its %" PRIu64 " calls differ, std / mean is %.0f %%; look at the "          \
     "percentiles, not at the mean."
 
 /** "program" or "model"; NULL: FLOPs or bytes are not known. */

@@ -50,7 +50,7 @@ static void summary_names_the_three_largest_costs(void **state)
     assert_text_has(text, "2. **matrix products** in `LLM@decode_step`: 700 ms, 23 %");
     assert_text_lacks(text, "4. **");
     assert_text_has(text, "## Where to act\n\n1. **High**: LLM@decode_step");
-    assert_text_has(text, "instances differ");
+    assert_text_has(text, "calls differ");
     llmperf_text_free(text);
 }
 

@@ -211,7 +211,7 @@ static void stages_that_vary_are_noted_once(void **state)
         310; /* 10 % sharp is not more than 10 % */
     assert_int_equal(lp_profile_finish(profile), 0);
     root = metrics_of(profile);
-    assert_true(has_note(root, SAMPLE_STEP ": wall times of its 300 instances differ, std / mean "
+    assert_true(has_note(root, SAMPLE_STEP ": wall times of its 300 calls differ, std / mean "
                                            "is 25 %"));
     assert_false(has_note(root, "LLM@decode_all: wall times"));
     assert_near(number(json_object_get(region_of(root, SAMPLE_STEP), "wall_ms"), "cv"), 0.25,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* JSON of chrome://tracing, with the categories and arguments that Kineto (torch.profiler) writes:
- * a GPU is a process of its own, a stream a thread of it. Times are microseconds with three
- * decimals. Regions are written when they end, because their line holds their length. */
+/* JSON of chrome://tracing, with the categories and arguments of Kineto (torch.profiler): a GPU is
+ * a process, a stream a thread of it. Times are microseconds with three decimals. Regions are
+ * written when they end, because their line contains their duration. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -17,12 +17,11 @@
 #include "lib/trace/words.h"
 #include "llmperf/profile.h"
 
-#define PROCESS_UNKNOWN 8388608u /* and up: where it is not recorded; GPUs have numbers from 0 */
-#define PART_GPUS       1000u    /* GPUs of a further process have its number, times this, added */
-#define RANGES_THREAD   1000000u /* and up: ranges that are on no stack */
-#define LANE_THREADS                                                                               \
-    1000000u /* streams of a further lane have their number above this, times it                   \
-              */
+#define PROCESS_UNKNOWN                                                                            \
+    8388608u /* and up: id of a process that is not recorded; GPUs are numbered from 0 */
+#define PART_GPUS     1000u    /* GPUs of the Nth further process have N times this added */
+#define RANGES_THREAD 1000000u /* and up: threads for NVTX start/end ranges */
+#define LANE_THREADS  1000000u /* streams of the Nth further lane have N times this added \ */
 
 typedef LP_VECTOR(const char *) quoted_texts;
 
@@ -36,8 +35,8 @@ struct chrome {
     uint64_t base_ns; /* time 0 of the file */
     bool begun;
     quoted_texts names, labels, paths;  /* as JSON, by number */
-    struct lp_hashmap named;            /* (process, thread) that has a name */
-    LP_VECTOR(const char *) quantities; /* of the counters' columns, as JSON */
+    struct lp_hashmap named;            /* (process, thread) with a written name */
+    LP_VECTOR(const char *) quantities; /* by column of the counters, as JSON */
     bool failed;
 };
 
@@ -46,7 +45,7 @@ static struct chrome *of(struct lp_trace_writer *writer)
     return (struct chrome *)(void *)writer;
 }
 
-/* Texts as JSON, made once each. */
+/* Texts as JSON, each made once. */
 
 static const char *quote(struct chrome *chrome, const char *plain)
 {
@@ -119,7 +118,7 @@ static void put_us(struct lp_text *text, int64_t ns)
                    (unsigned)(size % 1000));
 }
 
-/* Up to the time; the rest is the caller's. */
+/* Start of a line, up to its time; the caller writes the rest. */
 static void begin_line(struct chrome *chrome, const char *phase, const char *category,
                        const char *quoted, uint32_t process, uint32_t thread, uint64_t time_ns)
 {
@@ -168,7 +167,7 @@ static uint32_t gpu_process(const struct chrome *chrome, uint32_t device)
     return chrome->facts->part * PART_GPUS + device;
 }
 
-/* A thread number that no stream has. */
+/* A thread number that no stream uses. */
 #define GPU_ITSELF UINT32_MAX
 
 static void name_gpu(struct chrome *chrome, uint32_t device)
@@ -243,7 +242,7 @@ static void put_flow(struct chrome *chrome, const char *phase, uint32_t correlat
     end_line(chrome);
 }
 
-/* Only the moment of a call is recorded; what it was called is not. */
+/* Recordings contain the time of a call but not its name. */
 static void put_launch(struct lp_trace_writer *writer, const struct lp_trace_launch *launch)
 {
     struct chrome *chrome = of(writer);
@@ -280,8 +279,7 @@ static void put_arguments(struct chrome *chrome, const struct lp_activity *activ
                    quoted_path(chrome, activity->node));
     if (activity->captured != LP_PATH_UNKNOWN)
         lp_text_printf(text, ",\"captured in\":%s", quoted_path(chrome, activity->captured));
-    if (activity
-            ->graph) /* A node's number has its graph in the high half: more than 2^53 at times. */
+    if (activity->graph) /* a node id has its graph in the upper half and may exceed 2^53 */
         lp_text_printf(text, ",\"graph\":%u,\"graph node\":\"%" PRIu64 "\"", activity->graph,
                        activity->graph_node);
     if (activity->kind != LLMPERF_ACTIVITY_KERNEL)
@@ -348,7 +346,7 @@ static void put_remark(struct lp_trace_writer *writer, uint64_t time_ns, const c
     lp_text_puts(&chrome->text, ",\"s\":\"g\"}");
 }
 
-/* The whole */
+/* Whole file */
 
 static void put_gpus(struct chrome *chrome)
 {
@@ -380,7 +378,7 @@ static void begin_file(struct chrome *chrome, const struct lp_trace_facts *facts
                    quote(chrome, facts->title));
 }
 
-/* What was kept is of another process. */
+/* State of the previous process. */
 static void forget(struct chrome *chrome)
 {
     chrome->names.count = chrome->labels.count = chrome->paths.count = 0;

@@ -4,7 +4,7 @@
 #include "lib/base/status.h"
 #include "llmperf/api.h"
 
-#define LINKS_KNOWN 131072u /* at least; launches wait for their work in the thousands */
+#define LINKS_KNOWN 131072u /* at least; thousands of launches may wait for their work */
 
 static struct lp_trace_stream *find_stream(struct lp_trace_lanes *lanes,
                                            const struct lp_activity *activity)
@@ -61,7 +61,7 @@ void lp_trace_link_open(struct lp_trace_links *links, uint32_t correlation)
         links->now = oldest;
         lp_hashmap_reset(&links->now);
     }
-    /* Without memory the link is missing. */
+    /* Out of memory: the link is missing. */
     (void)lp_hashmap_put(&links->now, correlation, 0, LP_TRACE_LINK_OPEN);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rows for activities in a trace: a row shows one activity at a time, but branches of a graph and
- * kernels that begin before the one before them has ended overlap. Those go to further lanes of
- * their stream. For lib/trace only.
+/** Lanes: a row of a trace shows one activity at a time, but branches of a graph and kernels with
+ * dependent launch overlap. Overlapping activities go to further lanes of their stream. For
+ * lib/trace only.
  * @threads one at a time per object */
 #ifndef LP_TRACE_LANES_H
 #define LP_TRACE_LANES_H
@@ -13,11 +13,11 @@
 #include "lib/record/record.h"
 
 struct lp_trace_stream {
-    LP_VECTOR(uint64_t) ends; /* of the last one of each lane */
+    LP_VECTOR(uint64_t) ends; /* end of the last activity in each lane */
 };
 
-/** The first lane that is free from `begin_ns` on; it is taken to `end_ns`. Callers come in the
- * order of begins. 0 without memory. */
+/** First free lane at `begin_ns`, in use until `end_ns` then. Calls must be in order of begin
+ * times. 0 if memory runs out. */
 uint32_t lp_trace_stream_lane(struct lp_trace_stream *stream, uint64_t begin_ns, uint64_t end_ns);
 
 /** Zero-initialised: empty. */
@@ -31,8 +31,8 @@ uint32_t lp_trace_lane(struct lp_trace_lanes *lanes, const struct lp_activity *a
 
 void lp_trace_lanes_clear(struct lp_trace_lanes *lanes);
 
-/** Which launches still wait for their first activity. So many of the newest are known that no
- * activity comes after them. */
+/** Launches that still wait for their first activity. Only the newest are kept, enough for all
+ * launches in progress. */
 struct lp_trace_links {
     struct lp_hashmap now, before; /* correlation -> enum below */
 };
@@ -40,7 +40,7 @@ enum { LP_TRACE_LINK_OPEN = 0, LP_TRACE_LINK_USED = 1 };
 
 void lp_trace_link_open(struct lp_trace_links *links, uint32_t correlation);
 
-/** Is this the first activity of a launch that is known? */
+/** Is this the first activity of a known launch? */
 bool lp_trace_link_take(struct lp_trace_links *links, uint32_t correlation);
 
 void lp_trace_links_clear(struct lp_trace_links *links);

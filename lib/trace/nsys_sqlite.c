@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of nsys export --type=sqlite (schema 3.16) that its readers join: calls to activities
- * by correlation id and process, ranges to calls by thread and time. Columns that a recording does
- * not know are there, and NULL. Times are since the start of the session, as in an export. */
+/* Tables of nsys export --type=sqlite (schema 3.16) that its readers join: calls with activities by
+ * correlation id and process, ranges with calls by thread and time. Columns that a recording does
+ * not have are NULL. Times are since the start of the session, as in an export. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,12 +22,12 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Ids as nsys makes them: machine in the upper bits, virtual machine in bits 48 to 55, process in
- * bits 24 to 47, thread below. */
+/* Ids as in nsys: machine in the upper bits, virtual machine in bits 48 to 55, process in bits 24
+ * to 47, thread in the lower bits. */
 #define MACHINE       (UINT64_C(1) << 56)
 #define PART_LOW      48
 #define PROCESS_LOW   24
-#define RANGES_THREAD 0xffffffu /* begins the ranges whose own thread is not recorded */
+#define RANGES_THREAD 0xffffffu /* thread of ranges whose own thread is not recorded */
 
 enum { EVENT_PUSH_POP = 59, EVENT_START_END = 60, EVENT_DOMAIN = 75 };
 
@@ -77,7 +77,7 @@ static const char schema[] =
     "contextId INTEGER, greenContextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid "
     "INTEGER, graphId INTEGER, graphExecId INTEGER);";
 
-/* Rows that are put often, with those columns that are known. */
+/* Frequent rows, with the columns that are known. */
 enum row { ROW_RANGE, ROW_CALL, ROW_KERNEL, ROW_COPY, ROW_SET, ROW_GRAPH, ROWS };
 static const char *const inserts[ROWS] = {
     "INSERT INTO NVTX_EVENTS(start, \"end\", eventType, globalTid, endGlobalTid, textId, domainId) "
@@ -104,7 +104,7 @@ struct nsys {
     const struct lp_trace_facts *facts;
     struct lp_names texts; /* of StringIds: id - 1 */
     struct lp_names domains;
-    struct lp_hashmap threads; /* that have a name */
+    struct lp_hashmap threads; /* threads with a written name */
     uint64_t base_ns, last_ns;
     bool has_base, begun, failed, created;
 };
@@ -133,7 +133,7 @@ static void put_row(struct nsys *nsys, enum row row, const int64_t *values, int 
     check(nsys, sqlite3_reset(statement));
 }
 
-/* A row with texts, written rarely: NULL ends the texts, numbers follow. */
+/* A rare row: texts up to NULL, then numbers. */
 static void put_rare(struct nsys *nsys, const char *sql, const char *const *texts, int text_count,
                      const int64_t *values, int count)
 {
@@ -171,7 +171,7 @@ static int64_t string_id(struct nsys *nsys, const char *text)
     return (int64_t)id + 1;
 }
 
-/* Without a known start the first event is it. */
+/* If the start is not known, it is the first event. */
 static int64_t since_start(struct nsys *nsys, uint64_t time_ns)
 {
     if (!nsys->has_base)
@@ -184,7 +184,7 @@ static int64_t since_start(struct nsys *nsys, uint64_t time_ns)
 
 static int64_t process_key(const struct nsys *nsys)
 {
-    /* One process id may come twice: a process that executed another program. */
+    /* A process id occurs twice if the process called exec(). */
     return (int64_t)(MACHINE | (uint64_t)(nsys->facts->part & 0xff) << PART_LOW |
                      (uint64_t)(nsys->facts->process_id & 0xffffff) << PROCESS_LOW);
 }
@@ -206,7 +206,7 @@ static int64_t thread_key(struct nsys *nsys, uint32_t thread)
 
 /* Ranges */
 
-/* A region's label is stored in two columns: "D@name" is range "name" of domain D. */
+/* A label is stored in two columns: "D@name" is range "name" of domain D. */
 static int64_t domain_of(struct nsys *nsys, const struct lp_path *path)
 {
     char name[256];
@@ -257,7 +257,7 @@ static void put_region_end(struct lp_trace_writer *writer, const struct lp_trace
     put_range_row(nsys, region, EVENT_PUSH_POP, thread_key(nsys, region->thread), NONE);
 }
 
-/* The thread that began it is not recorded, only the one that ended it. */
+/* Recordings have the thread that ended the range, not the one that began it. */
 static void put_range(struct lp_trace_writer *writer, const struct lp_trace_region *range,
                       uint32_t lane)
 {
@@ -281,7 +281,7 @@ static void put_launch(struct lp_trace_writer *writer, const struct lp_trace_lau
             7);
 }
 
-/* CUpti_ActivityMemcpyKind by the name that a copy has here. */
+/* CUpti_ActivityMemcpyKind, by our name of the memcpy. */
 static int64_t copy_kind(const char *name)
 {
     static const char *const names[] = { "",
@@ -343,8 +343,7 @@ static void put_activity(struct lp_trace_writer *writer, const struct lp_activit
     }
 }
 
-/* Sampled counters have a table of their own in an export, whose metric numbers mean nothing here.
- */
+/* In an export sampled counters have their own table, but its metric ids mean nothing here. */
 static void put_plan(struct lp_trace_writer *writer, const struct lp_counter_plan *plan)
 {
     (void)writer;
@@ -366,7 +365,7 @@ static void put_remark(struct lp_trace_writer *writer, uint64_t time_ns, const c
              0);
 }
 
-/* The whole */
+/* Whole file */
 
 static void put_gpus(struct nsys *nsys, const struct lp_trace_facts *facts)
 {
@@ -374,7 +373,7 @@ static void put_gpus(struct nsys *nsys, const struct lp_trace_facts *facts)
         const struct lp_trace_gpu *gpu = &facts->gpus[i];
         const char *name = gpu->name;
 
-        /* Further processes may use GPUs that are known already. */
+        /* Further processes may use known GPUs. */
         put_rare(nsys,
                  "INSERT INTO TARGET_INFO_GPU(name, id, l2CacheSize, totalMemory, clockRate, "
                  "smCount, cuDevice, computeMajor, computeMinor) SELECT ?1,?2,?3,?4,?5,?6,?7,?8,?9 "

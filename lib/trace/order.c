@@ -7,7 +7,7 @@
 #include "lib/base/status.h"
 #include "llmperf/api.h"
 
-#define HELD 262144u /* events at most; half of them at least once the window was full */
+#define HELD 262144u /* events at most; at least half of them once the buffer was full */
 
 int lp_trace_order_init(struct lp_trace_order *order, void *context,
                         void (*pass)(void *context, const struct lp_trace_event *event))
@@ -27,7 +27,7 @@ void lp_trace_order_clear(struct lp_trace_order *order)
     *order = (struct lp_trace_order){ 0 };
 }
 
-/* Where the ascending run of events that begins at `from` ends. */
+/* End of the ascending run of events that starts at `from`. */
 static size_t end_of_run(const struct lp_trace_key *keys, size_t from, size_t count)
 {
     size_t end = from + 1;
@@ -37,7 +37,7 @@ static size_t end_of_run(const struct lp_trace_key *keys, size_t from, size_t co
     return end;
 }
 
-/* Of two that are equal the left one first: it came first. */
+/* Of equal times the left one comes first: the order is stable. */
 static void merge_runs(const struct lp_trace_key *from, size_t left, size_t middle, size_t end,
                        struct lp_trace_key *to)
 {
@@ -49,8 +49,9 @@ static void merge_runs(const struct lp_trace_key *from, size_t left, size_t midd
                      : from[right++];
 }
 
-/* Merge neighbouring ascending runs until one is left: each thread's and the device's batches are
- * already sorted. @return whether there was more than one */
+/* Merge adjacent ascending runs until one is left: batches of each thread and of the device are
+ * sorted.
+ * @return whether there were several */
 static bool merge_pass(const struct lp_trace_key *from, struct lp_trace_key *to, size_t count)
 {
     size_t runs = 0;
@@ -87,7 +88,7 @@ static int compare_indexes(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The oldest go, the others stay in the order in which they came. */
+/* Pass on the oldest; the others keep their order of arrival. */
 static void pass_oldest(struct lp_trace_order *order, size_t count)
 {
     size_t left = order->count - count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Sorts a nearly sorted stream of events by time: threads and buffers are drained one after the
- * other. Enough events are buffered to cover all disorder of a session; an event that comes even
+/** Sorts a nearly sorted stream of events by time, since threads and buffers are drained one after
+ * the other. The buffer is large enough for the disorder of a session; an event that comes even
  * later is passed on at once. For lib/trace only.
  * @threads one at a time per object */
 #ifndef LP_TRACE_ORDER_H
@@ -18,7 +18,7 @@ enum lp_trace_event_kind {
 };
 
 struct lp_trace_event {
-    uint64_t time_ns; /* of one time: in the order in which they came */
+    uint64_t time_ns; /* equal times: in order of arrival */
     uint32_t kind;    /* enum lp_trace_event_kind */
     uint32_t thread;
     union {
@@ -44,18 +44,18 @@ struct lp_trace_key {
 struct lp_trace_order {
     void *context;
     void (*pass)(void *context, const struct lp_trace_event *event);
-    struct lp_trace_event *events; /* in the order in which they came; the array is made once */
+    struct lp_trace_event *events; /* in order of arrival; allocated once */
     struct lp_trace_key *keys, *spare;
     size_t count;
 };
 
-/** 0 or LLMPERF_ENOMEM. Clear it afterwards in both cases. */
+/** 0 or LLMPERF_ENOMEM. Clear `order` in any case. */
 int lp_trace_order_init(struct lp_trace_order *order, void *context,
                         void (*pass)(void *context, const struct lp_trace_event *event));
 
 void lp_trace_order_add(struct lp_trace_order *order, const struct lp_trace_event *event);
 
-/** Pass on all that is held back. */
+/** Pass on all buffered events. */
 void lp_trace_order_flush(struct lp_trace_order *order);
 
 void lp_trace_order_clear(struct lp_trace_order *order);

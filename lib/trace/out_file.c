@@ -22,7 +22,7 @@ char *lp_out_file_temporary(const char *path)
     return lp_text_take(&text, &name) == 0 ? name : NULL;
 }
 
-/* Renaming a file over a pipe or a link would take it away from everybody. */
+/* A rename would replace the pipe or link. */
 bool lp_out_file_is_special(const char *path)
 {
     struct stat info;

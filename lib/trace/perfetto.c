@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Perfetto's protobuf (https://perfetto.dev/docs/reference/trace-packet-proto): tracks of the
- * process, its threads, GPUs, their streams and counters; slices of regions and activities; an
- * arrow from each launch to what it started. Each text is written once and then referred to by
- * number. */
+/* Perfetto's protobuf (https://perfetto.dev/docs/reference/trace-packet-proto): tracks for the
+ * process, its threads, GPUs, their streams and counters; slices for regions and activities; flows
+ * from each launch to its work. Each text is written once and then referred to by id. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "lib/trace/words.h"
 #include "llmperf/profile.h"
 
-/* Fields. */
+/* Field numbers */
 enum { TRACE_PACKET = 1 };
 enum {
     PACKET_TIME = 8,
@@ -65,7 +64,7 @@ enum argument {
     ARG_DEVICE_LAUNCHED,
     ARG_BEFORE,
     ARG_TRUNCATED,
-    ARG_QUANTITY /* and the numbers of quantities added */
+    ARG_QUANTITY /* followed by those of quantities */
 };
 static const char *const arguments[] = { NULL,
                                          "region",
@@ -83,7 +82,7 @@ static const char *const arguments[] = { NULL,
                                          "open before",
                                          "truncated" };
 
-/* Numbers of texts: spaces of their own for names of events and for values of arguments. */
+/* Texts have ids: separate ones for event names and for argument values. */
 #define NAME_OF_KERNEL(name) (2 * (uint64_t)(name) + 2)
 #define NAME_OF_LABEL(node)  (2 * (uint64_t)(node) + 3)
 #define TEXT_OF_KERNEL(name) (2 * (uint64_t)(name) + 2)
@@ -105,13 +104,13 @@ struct perfetto {
     struct lp_out_file out;
     struct lp_trace_words words;
     const struct lp_trace_facts *facts;
-    uint32_t sequence; /* of this process; also distinguishes tracks */
+    uint32_t sequence; /* of this process; also part of track ids */
     struct lp_text trace, packet, event, interned, part; /* being written; empty between packets */
     marks written_names, written_texts;                  /* by number */
     marks threads, ranges, gpus;                         /* that have a track */
-    struct lp_hashmap streams;                           /* (place, stream and lane) -> number */
-    LP_VECTOR(const char *) units, quantities;           /* of the counters' columns */
-    marks counters;                                      /* tracks, by device and column */
+    struct lp_hashmap streams;                 /* (GPU or process, stream and lane) -> number */
+    LP_VECTOR(const char *) units, quantities; /* by column of the counters */
+    marks counters;                            /* written tracks, by device and column */
     bool failed;
 };
 
@@ -245,7 +244,7 @@ static uint64_t stream_track(struct perfetto *perfetto, const struct lp_activity
     return uuid_of(perfetto, TRACK_OF_STREAM, number);
 }
 
-/* Events: name and arguments are put between begin and end. */
+/* Event: arguments are written between begin and end. */
 
 static void begin_event(struct perfetto *perfetto, uint32_t type, uint64_t track,
                         enum category category)
@@ -278,7 +277,7 @@ static void add_number(struct perfetto *perfetto, uint32_t argument, uint64_t va
 
 static void add_path(struct perfetto *perfetto, uint32_t argument, uint32_t node)
 {
-    /* The launch was not seen: a number above all paths. */
+    /* Id for "launch not seen": above all paths. */
     uint64_t number = node == LP_PATH_UNKNOWN ? TEXT_OF_PATH(LP_PATH_IDS) : TEXT_OF_PATH(node);
 
     if (node == LP_PATH_ROOT)
@@ -352,7 +351,7 @@ static void put_range(struct lp_trace_writer *writer, const struct lp_trace_regi
     end_event(perfetto, range->end_ns);
 }
 
-/* An arrow's number is used again where correlation ids wrap, long after its end. */
+/* Flow ids are reused when correlation ids wrap around, long after their end. */
 static uint64_t flow_of(const struct perfetto *perfetto, uint32_t correlation)
 {
     return (uint64_t)perfetto->sequence << 32 | correlation;
@@ -372,7 +371,7 @@ static void put_launch(struct lp_trace_writer *writer, const struct lp_trace_lau
     end_event(perfetto, launch->time_ns);
 }
 
-/* Names of memory copies and memsets are in brackets already. */
+/* Names of memcpy and memset have brackets already. */
 static void add_name(struct perfetto *perfetto, const struct lp_activity *activity)
 {
     uint64_t name = NAME_OF_KERNEL(activity->name), text = TEXT_OF_KERNEL(activity->name);
@@ -474,7 +473,7 @@ static void put_sample(struct lp_trace_writer *writer, const struct lp_counter_f
     }
 }
 
-/* The whole */
+/* Whole file */
 
 static void put_remark(struct lp_trace_writer *writer, uint64_t time_ns, const char *text)
 {
@@ -485,7 +484,7 @@ static void put_remark(struct lp_trace_writer *writer, uint64_t time_ns, const c
     end_event(perfetto, time_ns);
 }
 
-/* Ids are written anew for another process. */
+/* A new process writes its texts again. */
 static void forget(struct perfetto *perfetto)
 {
     lp_trace_words_clear(&perfetto->words);
@@ -502,8 +501,8 @@ static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_fact
     forget(perfetto);
     perfetto->facts = facts;
     perfetto->words.names = facts->names;
-    /* Process ids have 22 bits. An id may occur twice, if a process executed another program. Files
-     * of several exports can be concatenated. */
+    /* Process ids have 22 bits. An id may occur twice if a process called exec(). Files of several
+     * exports can be concatenated. */
     perfetto->sequence = facts->part << 22 | (facts->process_id & 0x3fffff);
     if (perfetto->sequence == 0)
         perfetto->sequence = UINT32_MAX;

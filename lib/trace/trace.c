@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes facts as they come, holds them back until they can be put in order, and hands them to a
- * writer. */
+/* Receives records, buffers them until they can be sorted, and passes them to a writer. */
 #include "lib/trace/trace.h"
 
 #include <stdlib.h>
@@ -15,10 +14,11 @@ struct open_counts {
 };
 
 struct trace_thread {
-    uint64_t last_ns;           /* its events do not go back in time, or they would not nest */
-    struct lp_trace_event held; /* a launch that may yet turn out to have failed */
+    uint64_t
+        last_ns; /* time of its last event; times must not decrease, or events would not nest */
+    struct lp_trace_event held; /* a launch that may still turn out to have failed */
     bool holds;
-    LP_VECTOR(struct open_counts) open; /* open regions, as passed on */
+    LP_VECTOR(struct open_counts) open; /* open regions that were passed on */
 };
 
 struct lp_trace {
@@ -30,11 +30,11 @@ struct lp_trace {
     LP_VECTOR(struct trace_thread) threads;
     llmperf_trace_summary summary;
     uint64_t newest_ns;
-    uint64_t shift_ns; /* from the clock of the process to that of the file */
+    uint64_t shift_ns; /* from the process's clock to the file's */
     bool failed;       /* memory ran out: events are missing */
 };
 
-/* A time of the process on the clock of the file. 0: not known. */
+/* A process's time on the file's clock. 0: not known. */
 static uint64_t shifted(const struct lp_trace *trace, uint64_t time_ns)
 {
     return time_ns ? time_ns + trace->shift_ns : 0;
@@ -52,7 +52,7 @@ static struct trace_thread *find_thread(struct lp_trace *trace, uint32_t thread)
     return &trace->threads.items[thread];
 }
 
-/* In order: to the writer */
+/* Output in order */
 
 static void note_time(struct lp_trace *trace, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -164,7 +164,7 @@ static void pass(void *context, const struct lp_trace_event *event)
     }
 }
 
-/* As they come: to be ordered */
+/* Input in order of arrival */
 
 static void add_on_thread(struct lp_trace *trace, struct trace_thread *thread,
                           struct lp_trace_event *event)
@@ -177,7 +177,7 @@ static void add_on_thread(struct lp_trace *trace, struct trace_thread *thread,
     lp_trace_order_add(&trace->order, event);
 }
 
-/* The record directly follows its launch, so it belongs to it. */
+/* The record directly follows its launch. */
 static void release_launch(struct lp_trace *trace, struct trace_thread *thread)
 {
     if (!thread->holds)
@@ -357,7 +357,7 @@ void lp_trace_counter(struct lp_trace *trace, const struct lp_counter_fact *fact
 {
     struct lp_counter_fact here = *fact;
 
-    if (fact->kind != LP_COUNTER_SAMPLE) /* What is of a region has no time of its own. */
+    if (fact->kind != LP_COUNTER_SAMPLE) /* values of regions have no time */
         return;
     here.start_ns = shifted(trace, fact->start_ns);
     here.end_ns = shifted(trace, fact->end_ns);

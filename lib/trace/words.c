@@ -13,7 +13,7 @@
 
 typedef LP_VECTOR(const char *) text_vector;
 
-/* Entry of a table, NULL until it is made. NULL without memory. */
+/* Entry of a table; it points to NULL until the text is made. NULL: out of memory. */
 static const char **find_place(void *table, uint32_t index)
 {
     text_vector *texts = table;
@@ -24,7 +24,7 @@ static const char **find_place(void *table, uint32_t index)
     return &texts->items[index];
 }
 
-/* Names come from other people's programs: viewers want UTF-8. */
+/* Names come from other programs; viewers need valid UTF-8. */
 static char *clean_copy(const struct lp_text *text)
 {
     size_t size = 3 * text->length + 1; /* U+FFFD is three bytes */

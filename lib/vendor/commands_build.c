@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a configuration and a request to commands: each tool has its own file. */
+/* Builds commands from a configuration and a request; each tool has its own file. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #define NEWEST 999912u
 
-/* "2025.3.2.474" is release 202503. */
+/* "2025.3.2.474" is release 202503 */
 static unsigned release_of(const char *version)
 {
     unsigned year, number;

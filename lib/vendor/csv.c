@@ -67,7 +67,7 @@ static int read_bytes(const struct lp_csv *csv, void *bytes, size_t size, size_t
     return 0;
 }
 
-/* A unit of UTF-16; unpaired surrogates become U+FFFD. */
+/* Append a UTF-16 unit as UTF-8; unpaired surrogates become U+FFFD. */
 static void put_unit(struct lp_csv *csv, uint32_t unit)
 {
     bool low = unit >= 0xdc00 && unit < 0xe000;
@@ -115,8 +115,8 @@ static void find_encoding(struct lp_csv *csv, const uint8_t *raw, size_t *size, 
     *size -= *skip;
 }
 
-/* Read more bytes after csv->end, or set csv->eof. Each unit of UTF-16 takes at most two bytes more
- * than it has. */
+/* Append bytes at csv->end, or set csv->eof. A UTF-16 unit needs at most two more bytes as
+ * UTF-8. */
 static int fill(struct lp_csv *csv)
 {
     uint8_t wide[4096];
@@ -191,7 +191,7 @@ int lp_csv_skip(struct lp_csv *csv)
 
 /* Records */
 
-/* Positions count from csv->begin, so that they hold when the bytes move. */
+/* Positions are relative to csv->begin, so they remain valid when the buffer moves. */
 struct scan {
     struct lp_csv *csv;
     size_t at;
@@ -222,8 +222,8 @@ static char *byte_in(const struct scan *scan, size_t at)
     return scan->csv->bytes + scan->csv->begin + at;
 }
 
-/* The rest of a quoted field; `at` is after the opening quote. *end_out: the end of its text, which
- * is moved down when doubled quotes become single ones. */
+/* The rest of a quoted field, from `at` after the opening quote. Doubled quotes become single, so
+ * the text gets shorter; *end_out is its end. */
 static void scan_quoted(struct scan *scan, size_t *end_out)
 {
     struct lp_csv *csv = scan->csv;
@@ -259,7 +259,7 @@ static void scan_quoted(struct scan *scan, size_t *end_out)
     *end_out = out;
 }
 
-/* Up to the comma or line end; characters after a closing quote are ignored. */
+/* Skip to the comma or line end: characters after a closing quote are ignored. */
 static void scan_plain(struct scan *scan)
 {
     int byte;
@@ -268,7 +268,7 @@ static void scan_plain(struct scan *scan)
         scan->at++;
 }
 
-/* One field; false: it was the last of its record. */
+/* Read a field; false: it was the last of its record. */
 static bool scan_field(struct scan *scan)
 {
     bool quoted = byte_at(scan) == '"';

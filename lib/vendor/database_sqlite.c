@@ -52,9 +52,9 @@ static uint32_t word_at(const uint8_t *bytes)
     return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
 }
 
-/* A file that is copied or exported right now is shorter than its header says: the page size is at
- * byte 16 (1 means 65536) and the number of pages at byte 28, which is valid if the versions at
- * bytes 24 and 92 are equal. */
+/* While a file is being copied or exported it is shorter than its header says: page size at byte 16
+ * (1 means 65536), number of pages at byte 28, valid if the versions at bytes 24 and 92 are
+ * equal. */
 static int check_size(const struct lp_database *database)
 {
     uint8_t head[100];
@@ -81,7 +81,7 @@ static int check_size(const struct lp_database *database)
                     database->path);
 }
 
-/* Immutable: the file is read without locks and without its journal. */
+/* Immutable: SQLite reads it without locks and without its journal. */
 static int connect_file(struct lp_database *database)
 {
     int code = lp_sqlite_open(&database->file, database->path, true);
@@ -136,7 +136,7 @@ void lp_database_close(struct lp_database *database)
     free(database);
 }
 
-/* Views, virtual tables and tables with generated columns would be the file's own code. */
+/* Views, virtual tables and generated columns would run code from the file. */
 bool lp_database_has(struct lp_database *database, const char *table)
 {
     bool has;

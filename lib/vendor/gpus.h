@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** GPUs that a file names, as env.json has them. @threads one at a time per profile */
+/** GPUs named in a file, in the format of env.json. @threads one at a time per profile */
 #ifndef LP_VENDOR_GPUS_H
 #define LP_VENDOR_GPUS_H
 
@@ -10,12 +10,14 @@
 
 /** 0 and "": not known. */
 struct lp_gpu_fact {
-    int64_t ordinal; /* as the program counts its devices */
+    int64_t ordinal; /* device number in the program */
     int64_t major, minor, sm_count, clock_hz, l2_bytes, memory_bytes;
     char name[128];
 };
 
-/** Set the fact "env". @param reason  why there are none. 0 or LLMPERF_ENOMEM. */
+/** Set the fact "env".
+ * @param reason  Why there are no GPUs.
+ * @return 0 or LLMPERF_ENOMEM. */
 int lp_gpus_set(llmperf_profile *profile, const struct lp_gpu_fact *gpus, size_t count,
                 const char *reason);
 

@@ -6,12 +6,12 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The same labels that the library gives NVTX ranges itself (lib/regions/nvtx_names.c), so that
+/* The labels must be equal to those of live NVTX ranges (lib/regions/nvtx_names.c), so that
  * imported and live runs can be compared. */
 #define DEFAULT_DOMAIN "default"
 #define OUR_DOMAIN     "LLM"
 
-/* What torch.autograd.profiler.emit_nvtx() appends to the name of an operator. */
+/* Suffix that torch.autograd.profiler.emit_nvtx() appends to an operator's name. */
 static size_t length_without_counters(const char *name)
 {
     static const char *const counters[] = { ", op_id = ", ", seq = ", ", sizes = ", ", stashed seq",
@@ -34,8 +34,8 @@ static bool has_domain(const char *name, const char *domain)
     return strncmp(name, domain, length) == 0 && name[length] == '@';
 }
 
-/* "LLM@prefill" in domain LLM or in the default domain is LLM's "prefill": the Python world wrote
- * it so. The first '@' of a label ends its domain. */
+/* "LLM@prefill" in domain LLM or in the default domain is LLM's "prefill": Python programs write it
+ * like that. The first '@' of a label ends its domain. */
 void lp_range_label(struct lp_text *label, const char *domain, const char *name, uint32_t flags)
 {
     domain = domain && *domain              ? domain

@@ -10,8 +10,8 @@
 #include "lib/base/text.h"
 #include "lib/trace/trace.h"
 
-/* Times of day at two starts on one machine differ from its clock by what NTP moved between them.
- */
+/* NTP may move the time of day between two starts; the clocks then still count as one if they
+ * differ by less. */
 #define SAME_CLOCK_NS INT64_C(1000000000)
 
 static int copy_text(const json_t *object, const char *key, char **copy)
@@ -54,7 +54,8 @@ static bool is_same(const struct lp_trace_clock *a, const struct lp_trace_clock 
     return apart < SAME_CLOCK_NS && apart > -SAME_CLOCK_NS;
 }
 
-/* The first recording of a clock decides for all of that clock: their relative times are kept. */
+/* The first recording of a clock decides for all its recordings, which keeps their relative
+ * times. */
 static void find_groups(struct lp_trace_clocks *clocks)
 {
     for (size_t i = 0; i < clocks->items.count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Recordings, played through attribution into a file of another program. */
+/** Exports recordings, through attribution, to a trace file of another program. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #define GPUS_MOST    64
 #define REMARK_BYTES 1024
 
-/* A recording on its way into a file. */
+/* A recording during export. */
 struct player {
     struct lp_names names;
     struct lp_device_source *source;
@@ -35,15 +35,14 @@ struct player {
     struct lp_trace *trace;
     struct lp_trace_facts facts;
     struct lp_trace_gpu gpus[GPUS_MOST];
-    const struct lp_merged_gpus *numbers; /* of GPUs, in the file */
+    const struct lp_merged_gpus *numbers; /* GPU numbers in the file */
 };
 
 struct exporter {
     struct lp_trace_sources
-        sources; /* GPUs as a merged run has them: processes may each call theirs
-                    0 */
+        sources; /* GPU numbers of the merged run: each process may have a GPU 0 */
     struct lp_trace_clocks clocks;
-    LP_VECTOR(struct player *) players; /* a writer may look at the facts of each until the end */
+    LP_VECTOR(struct player *) players; /* writers may use the facts of each until the end */
     struct lp_trace_writer *writer;
     llmperf_trace_summary summary;
 };
@@ -55,13 +54,13 @@ static bool is_same_file(const struct stat *file, const char *path)
     return stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
 }
 
-/* A trace never replaces what it is made from. */
+/* A trace must not replace a recording that it is made from. */
 static int check_target(const struct exporter *exporter, const char *source, const char *path)
 {
     struct stat target;
     bool same;
 
-    if (stat(path, &target) < 0) /* it does not exist yet */
+    if (stat(path, &target) < 0) /* it does not exist */
         return 0;
     same = is_same_file(&target, source);
     for (size_t i = 0; i < exporter->sources.items.count; i++)
@@ -71,7 +70,7 @@ static int check_target(const struct exporter *exporter, const char *source, con
                 : 0;
 }
 
-/* The machine of the recording (the env.json of its session). */
+/* env.json of the recording's session. */
 
 static uint64_t number_of(const json_t *object, const char *key)
 {
@@ -198,7 +197,7 @@ static void remark_what_is_missing(struct player *player, llmperf_trace_summary 
     summary->cut = summary->cut || stats.cut;
 }
 
-/* What the reader of several runs in one file must know. */
+/* Notes for the reader of a file with several runs. */
 static void remark_what_stands_together(const struct exporter *exporter, struct player *player)
 {
     const struct lp_trace_sources *sources = &exporter->sources;
@@ -250,7 +249,7 @@ static int open_pipeline(struct exporter *exporter, struct player *player)
     return player->attribution ? 0 : lp_out_of_memory();
 }
 
-/* A run's recording is called like its folder, another one like its file. */
+/* Name of a recording: the folder of its run, else its file. */
 static const char *title_of(const char *recording)
 {
     const char *last = strrchr(recording, '/'), *before = last;
@@ -262,8 +261,7 @@ static const char *title_of(const char *recording)
     return before;
 }
 
-/* Opens a recording and reads its clock: all clocks are needed before the first event is
- * written. */
+/* Open a recording and read its clock; all clocks are needed before the first event. */
 static int open_recording(struct exporter *exporter, struct player *player, char *recording)
 {
     const struct lp_device_options options = { .path = recording, .names = &player->names };
@@ -293,7 +291,7 @@ static int export_recording(struct exporter *exporter, struct player *player)
     return lp_trace_end(player->trace, &exporter->summary);
 }
 
-/* All of it is large but for the facts and their texts. */
+/* Free everything large; facts and their texts are kept. */
 static void clear_player(struct player *player)
 {
     lp_attribution_free(player->attribution);

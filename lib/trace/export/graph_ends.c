@@ -5,7 +5,7 @@
 
 #define WAIT_NS UINT64_C(100000000)
 
-/* Adjacent records of one graph launch, in one or two pieces. */
+/* Adjacent records of a graph launch, in one or two intervals. */
 struct run {
     struct lp_activity *pieces[2];
     size_t counts[2];
@@ -22,7 +22,7 @@ static size_t length_of(const struct run *run)
     return run->counts[0] + run->counts[1];
 }
 
-/* All of them run at one moment. */
+/* Do all of them overlap at some time? */
 static bool all_overlap(const struct run *run)
 {
     uint64_t last_start = 0, first_end = UINT64_MAX;
@@ -47,7 +47,7 @@ static void take_ends(struct lp_graph_ends *ends, const struct run *run)
     ends->records += length_of(run);
 }
 
-/* One that does not count may have any times. */
+/* Skipped records may have any times. */
 static bool is_late(struct lp_graph_ends *ends, struct lp_attribution *attribution,
                     const struct run *run, uint32_t correlation)
 {
@@ -78,7 +78,8 @@ void lp_graph_ends_settle(struct lp_graph_ends *ends, struct lp_attribution *att
     ends->count = 0;
 }
 
-/* Marks late records. @return how many of the batch's last records are too few to decide */
+/* Mark late records.
+ * @return how many records at the end of the batch are too few to decide. */
 static size_t look(struct lp_graph_ends *ends, struct lp_attribution *attribution,
                    struct lp_activity *activities, size_t count)
 {

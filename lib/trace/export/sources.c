@@ -10,7 +10,7 @@
 #include "llmperf/sys/vendor.h"
 #include "lib/store/merge_gpus.h"
 
-/* Takes the path. */
+/* Takes ownership of `path`. */
 static int add_recording(struct lp_trace_sources *sources, char *path, uint32_t process_id)
 {
     const struct lp_trace_source source = { path, process_id };
@@ -21,7 +21,7 @@ static int add_recording(struct lp_trace_sources *sources, char *path, uint32_t 
     return lp_out_of_memory();
 }
 
-/* 1: it keeps a trace; 0: it does not. */
+/* 1: the run has a trace; 0: it has none. */
 static int add_run(struct lp_trace_sources *sources, const char *run, uint32_t process_id)
 {
     char *path = lp_path_join(run, LP_TRACE_FILE);
@@ -56,7 +56,7 @@ static int add_part(struct lp_trace_sources *sources, const struct lp_part *part
     return 0;
 }
 
-/* A run merged from the processes of a job lies in the job's folder: its trace is theirs. */
+/* The merged run of a job is in the job's folder. The traces are those of its processes. */
 static int add_job_of(struct lp_trace_sources *sources, const char *merged)
 {
     char *folder = lp_text_copy(merged), *name = folder ? strrchr(folder, '/') : NULL;
@@ -74,7 +74,7 @@ static int add_job_of(struct lp_trace_sources *sources, const char *merged)
     return status < 0 ? status : 0;
 }
 
-/* Its runs keep their traces. */
+/* The merged runs have the traces. */
 static int add_parts(struct lp_trace_sources *sources, const llmperf_profile *merged)
 {
     struct lp_parts parts = { { NULL, 0, 0 } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats by content. */
+/* Detects file formats by content. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "lib/vendor/nsys/csv.h"
 
 #define HEAD_BYTES 256
-#define RUN_ID     "LLMP" /* application id in the header of SQLite, at byte 68 */
+#define RUN_ID     "LLMP" /* application id in SQLite's header, at byte 68 */
 
 static bool begins(const char *head, size_t size, const char *with, size_t length)
 {
@@ -28,7 +28,7 @@ static uint32_t binary_format(const char *head, size_t size)
     if (begins(head, size, "LLMPREC", 7))
         return LLMPERF_FORMAT_RECORDING;
     if (begins(head, size, "NVR\0", 4) || begins(head, size, "\x28\xb5\x2f\xfd", 4))
-        return LLMPERF_FORMAT_NCU_REPORT; /* the second: .ncu-repz, zstd */
+        return LLMPERF_FORMAT_NCU_REPORT; /* the second one is .ncu-repz (zstd) */
     if (begins(head, size, "NVIDIA Tegra Profiler Report", 28))
         return LLMPERF_FORMAT_NSYS_REPORT;
     return LLMPERF_FORMAT_UNKNOWN;
@@ -61,7 +61,7 @@ static bool has_mark(const char *line, size_t length)
            begins(line, length, "==WARNING==", 11);
 }
 
-/* The first table decides; without one, lines that only ncu prints. */
+/* The first table decides; without tables, lines that only ncu prints. */
 static int find_table(struct lp_csv *csv, uint32_t *format_out)
 {
     const char *line;

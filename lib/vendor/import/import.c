@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several files of several tools as one run. */
+/* Imports files of several tools as one run. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +21,11 @@ struct import {
     uint32_t *formats;
     uint32_t flags;
     const char *run_id, *config;
-    char report_fault[512]; /* why reports of ncu were not read, and its tables were; "": they were
-                             */
+    char report_fault[512]; /* why reports of ncu were replaced by its tables; "": they were not */
     LP_VECTOR(llmperf_profile *) parts; /* of nsys */
     struct lp_nsys_csv tables;
     struct lp_ncu ncu;
-    bool has_sqlite, has_tables, has_ncu, has_report, has_pages; /* ncu: either of the last two */
+    bool has_sqlite, has_tables, has_ncu, has_report, has_pages; /* ncu: one of the last two */
 };
 
 static void clear(struct import *import)
@@ -39,7 +38,7 @@ static void clear(struct import *import)
     free(import->formats);
 }
 
-/* Why a file is none of ours, and what to do. */
+/* Why a file cannot be imported, and what to do. */
 static int refuse(const char *path, uint32_t format)
 {
     if (lp_path_is_folder(path))
@@ -112,7 +111,7 @@ static int read_sqlite(struct import *import, const char *path)
     return status < 0 ? status : add_part(import, part, path);
 }
 
-/* A report that cannot be read does no harm if its tables can. */
+/* A damaged report is skipped if its tables can be read. */
 static int read_reports(struct import *import)
 {
     int status = 0;
@@ -128,8 +127,8 @@ static int read_reports(struct import *import)
     return status;
 }
 
-/* Tables of ncu with raw values come first: those of other pages are rounded. Beside a report they
- * are left out: it has all digits and whole names. */
+/* Tables of ncu's page raw come first: values on other pages are rounded. With a report tables are
+ * skipped, since it has all digits and full names. */
 static int read_ncu(struct import *import)
 {
     int status = read_reports(import);
@@ -212,7 +211,7 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
     return nsys && import->has_ncu ? lp_profile_set_fact(profile, "source", "nsys, ncu") : 0;
 }
 
-/* A manifest that cannot be read any more costs the run nothing else. */
+/* A manifest that cannot be read is skipped. */
 static int set_inputs(const llmperf_config *config, llmperf_profile *profile)
 {
     const char *manifest = NULL;
@@ -230,7 +229,7 @@ static int set_inputs(const llmperf_config *config, llmperf_profile *profile)
     return status;
 }
 
-/* As a session keeps its own. */
+/* In the format that a session writes. */
 static int set_config(const char *text, llmperf_profile *profile)
 {
     llmperf_config *config = NULL;
@@ -270,7 +269,7 @@ static int make_profile(struct import *import, llmperf_profile **profile_out)
     return 0;
 }
 
-/* Callers built against an older header know fewer options. */
+/* Callers with an older header have fewer options. */
 static int take_options(struct import *import, const llmperf_import_options *options)
 {
     llmperf_import_options full = LLMPERF_IMPORT_OPTIONS_INIT;

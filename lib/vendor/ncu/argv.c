@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of ncu. Options take a blank: their values are arguments of their own. */
+/* Commands of ncu. Option values are separate arguments. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 #define REGEX_PREFIX 202101u /* --kernel-name regex:X; --kernel-regex X before */
 
-/* A kernel that was chosen among many may run thousands of times; each costs several passes. */
+/* A selected kernel may run thousands of times, and each call needs several passes. */
 #define LAUNCHES_EACH 10
 
 static void add_option(llmperf_commands *commands, const char *option, const char *value)
@@ -33,7 +33,7 @@ static int add_range(llmperf_commands *commands, const llmperf_config *config, c
     return 0;
 }
 
-/* One text or a list; *count_out grows by what was added. */
+/* A text or a list; the number of added elements is added to *count_out. */
 static int add_ranges(llmperf_commands *commands, const llmperf_config *config, const char *key,
                       const char *option, size_t *count_out)
 {
@@ -60,7 +60,7 @@ static int add_ranges(llmperf_commands *commands, const llmperf_config *config, 
     return status;
 }
 
-/* --nvtx is needed for the filters, and for the ranges in the tables. */
+/* --nvtx is needed for filters and for ranges in tables. */
 static int add_nvtx(llmperf_commands *commands, const llmperf_config *config, bool ranges)
 {
     size_t included = 0, excluded = 0;
@@ -80,7 +80,7 @@ static int add_nvtx(llmperf_commands *commands, const llmperf_config *config, bo
     return add_ranges(commands, config, CLI ".nvtx.exclude", "--nvtx-exclude", &excluded);
 }
 
-/* Names of nvprof's metrics are taken by ncu and then give "n/a". */
+/* ncu accepts the metric names of nvprof, but prints "n/a" for them. */
 static int check_metrics(const llmperf_config *config, const char *metrics)
 {
     if (strncmp(metrics, "flop_count_", 11) != 0 && !strstr(metrics, ",flop_count_"))
@@ -148,7 +148,7 @@ static int add_number(llmperf_commands *commands, const llmperf_config *config, 
     return status;
 }
 
-/* Which launches: those of the kernels that took longest, or those of the configuration. */
+/* Launches to profile: of the longest kernels, or from the configuration. */
 static int add_kernels(llmperf_commands *commands, const llmperf_config *config,
                        const llmperf_profile *profile)
 {
@@ -189,7 +189,7 @@ static int add_words(llmperf_commands *commands, const llmperf_config *config)
     if (status < 0 || (status = lp_config_take_text(config, CLI ".graph_profiling", &graph)) < 0 ||
         (status = lp_config_take_truth(config, CLI ".profile_from_start", &from_start)) < 0)
         return status;
-    /* Older versions know nodes only, and no such option. */
+    /* Older versions profile nodes only and lack the option. */
     if (graph && strcmp(graph, "node") != 0)
         add_option(commands, "--graph-profiling", graph);
     if (!from_start)
@@ -197,7 +197,7 @@ static int add_words(llmperf_commands *commands, const llmperf_config *config)
     return 0;
 }
 
-/* The table goes where the log goes; page raw with base units keeps every digit. */
+/* The table is written where the log is; page raw with base units has all digits. */
 static int add_output(llmperf_commands *commands, const llmperf_config *config,
                       const llmperf_tool_request *request)
 {

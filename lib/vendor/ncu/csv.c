@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables that ncu printed, among whatever else the program and ncu printed. */
+/* Tables in the output of ncu, between other output of ncu and the program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ enum ncu_column {
     NCU_COLUMNS
 };
 
-/* By their beginnings: the NVTX columns list what their cells hold. */
+/* Prefixes: names of NVTX columns end with a list of their contents. */
 static const struct {
     const char *start;
     bool whole;
@@ -66,17 +66,17 @@ static const struct {
 static const char *const ignored[] = { "Process Name", "Host Name", "Kernel Time", "Context",
                                        "Stream" };
 
-/* The table that is read. */
+/* The current table. */
 struct table {
     struct lp_ncu *ncu;
     struct lp_csv *csv;
     size_t columns[NCU_COLUMNS]; /* column numbers; COLUMN_NONE: missing */
-    size_t width;                /* of the header */
+    size_t width;                /* columns in the header */
     bool quoted;
-    bool app_range;                /* ranges were measured by running the application again */
-    LP_VECTOR(const char *) names; /* page raw: of metrics, NULL for the other columns */
+    bool app_range;                /* ranges were measured with application replay */
+    LP_VECTOR(const char *) names; /* page raw: names of metrics by column; NULL: not a metric */
     LP_VECTOR(uint32_t) metrics;   /* page raw: by column */
-    LP_VECTOR(char) key;           /* of the previous result: tells results apart */
+    LP_VECTOR(char) key;           /* key of the previous result, to detect a new one */
     uint32_t target;
     bool again;
 };
@@ -121,9 +121,9 @@ static bool is_ignored(const char *name)
     return false;
 }
 
-/* With range replay the replayed range is the last of its cell, after those around it. Application
- * replay adds the ranges inside it; there the first one counts. Such results have no columns about
- * single launches. */
+/* With range replay the profiled range is the last in its cell, after the enclosing ones. With
+ * application replay ranges inside it follow, so the first one counts. Such results have no columns
+ * of single launches. */
 static void look_for_app_range(struct table *table)
 {
     bool launches = false, waves = false;
@@ -182,7 +182,7 @@ static uint32_t process_of(const struct lp_field *field)
                : 0;
 }
 
-/* Results of a range have no grid, and "range" in place of the kernel name. */
+/* Results of a range have no grid, and "range" as kernel name. */
 static bool is_range(const struct table *table)
 {
     return !has(table, NCU_GRID) && has(table, NCU_PUSH_POP) &&
@@ -220,7 +220,7 @@ static int find_target(struct table *table)
     return table->target == LP_HASHMAP_NONE ? lp_out_of_memory() : 0;
 }
 
-/* Columns that distinguish results. */
+/* Columns that identify a result. */
 static const enum ncu_column key_columns[] = { NCU_ID,   NCU_PROCESS, NCU_KERNEL, NCU_PUSH_POP,
                                                NCU_GRID, NCU_BLOCK,   NCU_DEVICE, NCU_START_STOP };
 
@@ -253,7 +253,7 @@ static int keep_key(struct table *table)
     return 0;
 }
 
-/* The row begins a result, of this many launches. */
+/* The row begins a result of this many launches. */
 static int begin_result(struct table *table, uint64_t count)
 {
     const struct lp_field *id = cell(table, has(table, NCU_ID) ? NCU_ID : NCU_GRID);
@@ -267,7 +267,7 @@ static int begin_result(struct table *table, uint64_t count)
 
 /* Page raw */
 
-/* The row of units is below the header and has no id; some tables have none. */
+/* The row of units follows the header and has no id; some tables lack it. */
 static int read_units(struct table *table)
 {
     const struct lp_field *fields = table->csv->fields.items;
@@ -300,7 +300,7 @@ static int take_raw(struct table *table)
     if (target->raw_file == 0)
         target->raw_file = ncu->file;
     if (table->again &&
-        target->raw_file != ncu->file) /* the same page again, for example in other units */
+        target->raw_file != ncu->file) /* a repeated page, for example in other units */
         return 0;
     for (size_t i = 0; i < table->width && status == 0; i++) {
         struct lp_ncu_value *value;
@@ -367,7 +367,7 @@ static uint64_t invocations(const struct table *table)
                : 1;
 }
 
-/* Rows of rules have no metric, and rows of metrics end before the columns of rules. */
+/* Rows of rules have no metric; rows of metrics have no columns of rules. */
 static int visit_details(struct table *table)
 {
     size_t needed = table->columns[has(table, NCU_VALUE) ? NCU_VALUE : NCU_AVERAGE];
@@ -393,7 +393,7 @@ static int visit_details(struct table *table)
                    : lp_ncu_put(table->ncu, value, cell(table, NCU_VALUE), table->again);
 }
 
-/* A table ends where a line does not begin with a quote, or another header comes. */
+/* A table ends at a line that does not start with a quote, or at another header. */
 static int ends_here(struct table *table)
 {
     const char *line;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results of ncu as rows of a profile: on their own, or under the names of a timeline. */
+/* Adds ncu's results to a profile, with their own names or those of a timeline. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static double mean_of(const struct lp_ncu_value *value)
     return value->count ? value->first + value->sum / (double)value->count : (double)NAN;
 }
 
-/* Not known of a summary: its squares are NaN. */
+/* Not known for a summary: its squares are NaN. */
 static double std_of(const struct lp_ncu_value *value)
 {
     double count = (double)value->count;
@@ -64,11 +64,11 @@ static int emit_value(const struct lp_ncu *ncu, const struct lp_ncu_value *value
     stats.min = value->count ? value->min : (double)NAN;
     stats.max = value->count ? value->max : (double)NAN;
     if (stats.count == 0 && !stats.text && value->text != LP_NCU_TEXTS_DIFFER)
-        return 0; /* "n/a" each time: nothing is known */
+        return 0; /* all values are "n/a" */
     return lp_profile_add_metric(profile, &stats);
 }
 
-/* Values of a target are contiguous, so its place is looked up once for all of them. */
+/* Values of a target are adjacent, so it is looked up once for all of them. */
 static int emit_values(struct lp_ncu *ncu, struct lp_ncu_matcher *matcher, llmperf_profile *profile)
 {
     struct lp_ncu_place place = { NULL, NULL, -1, 0 };
@@ -97,9 +97,9 @@ static int emit_values(struct lp_ncu *ncu, struct lp_ncu_matcher *matcher, llmpe
     return status;
 }
 
-/* Kernels and regions, where no timeline has them */
+/* Kernels and regions without a timeline */
 
-/* Without a duration for each result the sum is not known; a summary has means only. */
+/* Without the duration of each result the sum is not known; a summary has means only. */
 static void fill_times(const struct lp_ncu *ncu, const struct lp_ncu_target *target,
                        llmperf_kernel_stats *stats)
 {
@@ -142,7 +142,7 @@ static int emit_kernel(const struct lp_ncu *ncu, const struct lp_ncu_target *tar
     return status;
 }
 
-/* Region rows while they are added up. */
+/* Region rows during summation. */
 struct region {
     uint32_t node;
     llmperf_region_stats stats;
@@ -175,7 +175,7 @@ static struct region *find_region(struct regions *regions, uint32_t node,
     return &regions->rows.items[row];
 }
 
-/* A kernel counts in its region and all enclosing ones; work outside of regions counts
+/* A kernel counts in its region and in all enclosing ones. Work outside of regions counts
  * separately. */
 static int add_to_regions(struct regions *regions, const struct lp_ncu_target *target,
                           double total_ms)
@@ -195,7 +195,7 @@ static int add_to_regions(struct regions *regions, const struct lp_ncu_target *t
     }
 }
 
-/* A range that was measured as a whole: its kernels cannot be separated. */
+/* A range measured as a whole: its kernels are not known separately. */
 static int add_range(struct regions *regions, const struct lp_ncu_target *target)
 {
     struct region *region = find_region(regions, target->node, target);
@@ -230,7 +230,7 @@ static int emit_rows(struct lp_ncu *ncu, struct regions *regions, llmperf_profil
     return status;
 }
 
-/* What is known of completeness */
+/* Completeness */
 
 static void fill_ledger(const struct lp_ncu *ncu, llmperf_ledger *ledger)
 {
@@ -309,7 +309,7 @@ static int add_problems(const struct lp_ncu *ncu, llmperf_profile *profile)
     return lp_profile_note(profile, line);
 }
 
-/* Names and sizes of GPUs are among the metrics, if they were collected. */
+/* Names and sizes of GPUs are metrics, if collected. */
 static void name_gpus(struct lp_ncu *ncu)
 {
     for (size_t i = 0; i < ncu->values.count; i++) {

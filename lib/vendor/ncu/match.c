@@ -11,13 +11,13 @@
 #include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 
-#define SUFFIX_REGIONS 4096 /* so many regions are looked through for the end of a path */
+#define SUFFIX_REGIONS 4096 /* regions searched for a path with the given end */
 
 /* A kernel of the timeline. */
 struct candidate {
     const char *name, *demangled, *region;
-    const char *base; /* last part of the short name */
-    uint32_t next;    /* candidate of the same hash */
+    const char *base; /* last component of the short name */
+    uint32_t next;    /* next candidate with the same hash */
 };
 
 struct lp_ncu_matcher {
@@ -116,7 +116,7 @@ static bool is_end_of(const char *path, const char *end)
            strcmp(path + length - end_length, end) == 0;
 }
 
-/* The path itself, or the only one that ends with it. */
+/* The region with this path, or the only one whose path ends with it. */
 static const char *match_region(struct lp_ncu_matcher *matcher, const char *region)
 {
     uint32_t row = lp_hashmap_get(&matcher->by_region, hash(region), 0);
@@ -136,8 +136,8 @@ static const char *match_region(struct lp_ncu_matcher *matcher, const char *regi
     return found;
 }
 
-/* The name itself wherever it ran; else, in this region, the only kernel whose function is called
- * so. */
+/* The kernel with this name in any region; else the only kernel of this region with this function
+ * name. */
 static const char *match_kernel(struct lp_ncu_matcher *matcher, const char *region,
                                 const char *kernel)
 {

@@ -11,7 +11,7 @@
 #include "lib/vendor/numbers.h"
 
 #define GPUS_MOST 64
-#define TEXT_MOST 256 /* bytes kept of a value that is not a number */
+#define TEXT_MOST 256 /* bytes kept of a text value */
 
 void lp_ncu_clear(struct lp_ncu *ncu)
 {
@@ -57,8 +57,8 @@ static bool is_metric(const struct lp_ncu_metric *metric, const char *name, cons
            strcmp(metric->unit, base) == 0 && lp_text_same(metric->group, group);
 }
 
-/* Metrics of one name in several units of one base are several rows here; lp_profile_add_metric()
- * makes one of them. */
+/* A metric with several units of one base has several rows here; lp_profile_add_metric() merges
+ * them. */
 uint32_t lp_ncu_metric(struct lp_ncu *ncu, const char *name, const char *unit, const char *group)
 {
     struct lp_ncu_metric metric = { .group = NULL };
@@ -84,8 +84,8 @@ uint32_t lp_ncu_metric(struct lp_ncu *ncu, const char *name, const char *unit, c
     return row;
 }
 
-/* A result is known by its process, id, kernel and range; the second one of that kind in a file is
- * another result (ids begin anew in each run), but the first one of the next file is the same. */
+/* A result is identified by process, id, kernel and range. Ids start again in each run, so a second
+ * one in the same file is another result, but the first one of the next file is the same result. */
 int lp_ncu_result(struct lp_ncu *ncu, uint32_t target, uint64_t id, uint64_t count, bool *again_out)
 {
     uint64_t in_file = (uint64_t)ncu->file << 32 | target, seen_key = UINT64_C(1) << 63 | target;
@@ -151,7 +151,7 @@ static bool is_duration(const char *name, bool *raw_out)
     return *raw_out || strcmp(name, "Duration") == 0;
 }
 
-/* Once a result, though a table may have it under both names. */
+/* Once for each result: a table may have it under both names. */
 static int put_duration(struct lp_ncu *ncu, uint32_t target, const char *name, double ns)
 {
     struct lp_ncu_target *at = &ncu->targets.items[target];
@@ -181,7 +181,7 @@ static void put_number(struct lp_ncu_value *value, double number)
     value->max = number > value->max ? number : value->max;
 }
 
-/* "" and "n/a" mean no value; other texts are values. */
+/* "" and "n/a" are no values; other texts are. */
 static int put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *word)
 {
     char clean[TEXT_MOST];
@@ -201,7 +201,7 @@ static int put_text(struct lp_ncu *ncu, struct lp_ncu_value *value, const char *
     return 0;
 }
 
-/* Does the value take this result? One that came with an earlier file, too, counts there. */
+/* Does the result count for this value? A result from an earlier file counted there already. */
 static bool takes(const struct lp_ncu *ncu, const struct lp_ncu_value *value, bool again)
 {
     return !again || value->file == ncu->file;
@@ -249,7 +249,7 @@ void lp_ncu_put_summary(struct lp_ncu *ncu, struct lp_ncu_value *value, uint64_t
         value->first = mean;
     value->count += (uint32_t)count;
     value->sum += (mean - value->first) * (double)count;
-    value->squares = NAN; /* the variance of single results is unknown */
+    value->squares = NAN; /* the variance of single results is not known */
     value->min = fmin(value->min, numbers[1] * factor);
     value->max = fmax(value->max, numbers[2] * factor);
     if (is_duration(metric->name, &raw))

@@ -25,7 +25,7 @@ static bool equals(struct lp_ncu_slice a, struct lp_ncu_slice b)
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Without its last `fields` fields and the colons before them. */
+/* The text without its last `fields` fields and their colons. */
 static struct lp_ncu_slice cut_fields(struct lp_ncu_slice from, int fields)
 {
     while (from.length > 0)
@@ -47,7 +47,7 @@ static bool split_with_message(struct lp_ncu_slice front, struct lp_ncu_slice me
     return head.text[domain->length] == ':' && equals(*name, message);
 }
 
-/* Try each position at which the type of a message may begin. */
+/* Try each position where the message type may start. */
 static bool split_by_type(struct lp_ncu_slice item, struct lp_ncu_slice *domain,
                           struct lp_ncu_slice *name)
 {
@@ -66,7 +66,7 @@ static bool split_by_type(struct lp_ncu_slice item, struct lp_ncu_slice *domain,
     return false;
 }
 
-/* No message: the last six fields go, and the first colon ends the domain. */
+/* Without a message: the last six fields are removed, and the first colon ends the domain. */
 static bool split_plainly(struct lp_ncu_slice item, struct lp_ncu_slice *domain,
                           struct lp_ncu_slice *name)
 {
@@ -112,7 +112,7 @@ static int open_item(struct lp_ncu_slice item, uint32_t flags, uint32_t *node)
     return lp_ncu_open_range(domain, name, flags, node);
 }
 
-/* A range that was started and not pushed is preceded by its number. */
+/* A start/end range is preceded by its number. */
 static struct lp_ncu_slice without_number(struct lp_ncu_slice item)
 {
     size_t digits = 0;
@@ -124,8 +124,8 @@ static struct lp_ncu_slice without_number(struct lp_ncu_slice item)
     return item;
 }
 
-/* The item after the quote at `at`: up to a quote, two blanks and a quote, or the end, which
- * follows it. *end_out: where the next item may begin. */
+/* The item after the quote at `at`: it ends at a quote followed by two blanks and a quote, or at
+ * the last quote. *end_out: where the next item may start. */
 static struct lp_ncu_slice take_item(const char *at, const char **end_out)
 {
     const char *quote = at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The container: "NVR\0", the size of a header and it, then blocks to the end. A block is the size
- * of its header, the header, and a payload of entries, each preceded by its size: sources of
+/* Container format: "NVR\0", the size of a header, the header, then blocks. A block is the size of
+ * its header, the header, and a payload of entries, each preceded by its size: first sources of
  * kernels, then results by kind. Sources, sections and advice are skipped. */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #define MAGIC       "NVR"
 #define MAGIC_BYTES 4
 #define VERSION     7
-#define HEADER_MOST (UINT32_C(256) << 20) /* bytes of a header or of a result */
+#define HEADER_MOST (UINT32_C(256) << 20) /* of a header or result */
 #define AS_CSV      "export it as CSV: ncu --import FILE --csv --page raw --print-units base --print-fp"
 #define NAMES_MOST  (UINT32_C(1) << 20)
 
@@ -39,11 +39,11 @@ struct container {
     struct lp_ncu_report report;
     const char *path;
     FILE *file;
-    uint64_t size, at; /* of the file; what was read of it */
+    uint64_t size, at; /* of the file; bytes read so far */
     LP_VECTOR(uint8_t) bytes;
 };
 
-/* What a header says about the payload that follows it. */
+/* What a header says about its payload. */
 struct block {
     uint64_t sources, payload;
     uint64_t results[LP_NCU_KINDS];
@@ -88,7 +88,7 @@ static int read_size(struct container *container, uint32_t *size_out)
     return status;
 }
 
-/* A size and a message of that size; valid until the next one is read. */
+/* Read a size and a message of that size; valid until the next one. */
 static int read_message(struct container *container, struct lp_wire *message_out)
 {
     uint32_t size = 0;
@@ -132,7 +132,7 @@ static int read_file_header(struct container *container)
 
 /* Headers of blocks */
 
-/* Names are numbered through the whole file: a block brings those that are new with it. */
+/* Names are numbered through the whole file; each block has those that are new. */
 static int take_names(struct lp_ncu_report *report, struct lp_wire table)
 {
     struct lp_wire_field name;
@@ -155,7 +155,7 @@ static int take_names(struct lp_ncu_report *report, struct lp_wire table)
     return status;
 }
 
-/* The process id is field 1, both of the block's process and of the session. */
+/* The process id is field 1, in the block's process and in the session. */
 static int take_process(struct lp_ncu_report *report, struct lp_wire message)
 {
     struct lp_wire_field id;
@@ -202,8 +202,8 @@ static int take_block_field(struct lp_ncu_report *report, const struct lp_wire_f
     return 0;
 }
 
-/* In a replay of the application ranges are written differently; the command line that tells which
- * replay mode was used may come after results. Unreadable data is reported later. */
+/* Application replay stores ranges differently, and the command line that tells the replay mode may
+ * follow the results. Unreadable data is reported later. */
 static int look_for_mode(struct container *container)
 {
     static const char app_range[] = "--replay-mode app-range";
@@ -255,7 +255,7 @@ static int read_results(struct container *container, enum lp_ncu_kind kind, uint
         if ((status = read_message(container, &result)) < 0)
             return status;
         status = lp_ncu_report_result(&container->report, kind, result);
-        if (status == LLMPERF_EFORMAT) { /* The next one begins at a place that is known. */
+        if (status == LLMPERF_EFORMAT) { /* the position of the next entry is known */
             container->report.ncu->results_cut++;
             status = 0;
         }
@@ -294,7 +294,7 @@ static int read_blocks(struct container *container)
         if ((status = read_block_header(container, &block)) == 0)
             status = read_payload(container, &block);
     }
-    /* What was read before it was cut or damaged counts: ncu may have been ended early. */
+    /* Results before the truncated or damaged part count: ncu may have been killed. */
     if (status == LLMPERF_EFORMAT && container->report.results > 0) {
         container->report.ncu->results_cut++;
         status = 0;

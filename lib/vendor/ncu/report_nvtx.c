@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of NVTX that a report keeps with each result: names of domains, what threads had
- * pushed, and what was started. As in ncu's tables, ranges are kept by domain: how ranges of
- * different domains nest is lost. */
+/* NVTX state that a report stores with each result: domain names, push/pop ranges of threads, and
+ * start/end ranges. Like ncu's tables it has ranges by domain: how ranges of different domains nest
+ * is lost. */
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu/report.h"
 #include "llmperf/api.h"
@@ -14,7 +14,7 @@ enum { PUSHED_NAME = 1, STARTED_NAME = 2 };
 
 struct walk {
     struct lp_wire state;
-    size_t left; /* ranges that may still be opened */
+    size_t left; /* ranges that may still be added */
     uint32_t flags, node;
 };
 
@@ -23,7 +23,7 @@ static struct lp_ncu_slice slice_of(struct lp_wire bytes)
     return (struct lp_ncu_slice){ bytes.size ? (const char *)bytes.at : "", bytes.size };
 }
 
-/* The first number or the first bytes of that field; nothing if it is missing. */
+/* The first number or bytes with that field number; unchanged if missing. */
 static int number_in(struct lp_wire message, uint32_t number, uint64_t *value_out)
 {
     struct lp_wire_field field;
@@ -42,7 +42,7 @@ static int bytes_in(struct lp_wire message, uint32_t number, struct lp_wire *byt
     return status < 0 ? status : 0;
 }
 
-/* Name of a domain; empty: it has none, or the report does not contain it. */
+/* Name of a domain; empty: it has none, or the report lacks it. */
 static int find_domain(struct lp_wire state, uint64_t id, struct lp_wire *name_out)
 {
     struct lp_wire_field field;
@@ -61,7 +61,7 @@ static int find_domain(struct lp_wire state, uint64_t id, struct lp_wire *name_o
     return status;
 }
 
-/* Ranges of one domain, outermost first. */
+/* Ranges of a domain, outermost first. */
 static int open_stack(struct walk *walk, struct lp_wire stack, uint32_t name_field)
 {
     struct lp_wire domain, name;

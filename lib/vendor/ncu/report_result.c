@@ -7,7 +7,8 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu/report.h"
 
-/* Where messages of results differ; what they share has the same number in all. */
+/* Field numbers that differ between messages of results; shared fields have the same number in
+ * all. */
 static const struct {
     uint32_t metrics, state;
 } fields[LP_NCU_KINDS] = {
@@ -19,20 +20,20 @@ static const struct {
 enum {
     FIELD_THREAD = 1,
     FIELD_DEMANGLED = 7, /* of a kernel */
-    FIELD_DISPLAY = 18   /* of a list of commands */
+    FIELD_DISPLAY = 18   /* of a command list */
 };
 enum { METRIC_NAME = 1, METRIC_VALUE = 2 };
 enum { VALUE_TEXT = 1, VALUE_FLOAT = 2, VALUE_DOUBLE = 3, VALUE_UINT32 = 4, VALUE_UINT64 = 5 };
 
-/* A metric while it is read. */
+/* A metric during reading. */
 struct sample {
-    uint64_t name; /* index of the table of names */
+    uint64_t name; /* index in the table of names */
     bool known, is_text;
     double number;
     struct lp_wire text;
 };
 
-/* The contents of a result apart from its metrics. */
+/* Contents of a result without its metrics. */
 struct result {
     struct lp_wire message;
     uint32_t node;
@@ -97,7 +98,7 @@ static int read_sample(struct lp_wire metric, struct sample *sample)
     return status;
 }
 
-/* Calls `take` with each metric that has a value. 0, or what it returned below 0. */
+/* Call `take` with each metric that has a value. 0, or its first negative result. */
 static int each_sample(struct lp_ncu_report *report, enum lp_ncu_kind kind, struct result *result,
                        int (*take)(struct lp_ncu_report *report, struct result *result,
                                    const struct sample *sample, void *user),
@@ -126,7 +127,7 @@ static const char *name_of(const struct lp_ncu_report *report, const struct samp
     return report->text.items + report->names.items[sample->name];
 }
 
-/* Before the metrics are put anywhere: which GPU, which kernel, which region */
+/* Before metrics are added: GPU, kernel, region */
 
 static int look_for_device(struct lp_ncu_report *report, struct result *result,
                            const struct sample *sample, void *user)
@@ -152,7 +153,7 @@ static int find_region(const struct lp_ncu_report *report, enum lp_ncu_kind kind
     struct lp_wire_field thread, state;
     int status = lp_wire_find(result->message, fields[kind].state, LP_WIRE_BYTES, &state);
 
-    result->node = LP_PATH_UNKNOWN; /* ncu did not look at ranges */
+    result->node = LP_PATH_UNKNOWN; /* ncu did not record ranges */
     if (status <= 0)
         return status;
     if (lp_wire_find(result->message, FIELD_THREAD, LP_WIRE_VARINT, &thread) <= 0)
@@ -180,7 +181,7 @@ static int find_name(enum lp_ncu_kind kind, struct result *result)
     return status < 0 ? status : 0;
 }
 
-/* Bytes of a message as a text that ends. NULL without memory. */
+/* Bytes of a message as a NUL-terminated text; NULL: out of memory. */
 static const char *text_of(struct lp_ncu_report *report, struct lp_wire bytes)
 {
     report->word.count = 0;
@@ -194,7 +195,7 @@ static const char *text_of(struct lp_ncu_report *report, struct lp_wire bytes)
 
 /* Metrics */
 
-/* Row of the metric; LP_HASHMAP_NONE without memory. */
+/* Row of the metric; LP_HASHMAP_NONE: out of memory. */
 static uint32_t metric_of(struct lp_ncu_report *report, const struct sample *sample)
 {
     uint32_t *row = &report->metrics.items[sample->name];
@@ -208,7 +209,7 @@ static uint32_t metric_of(struct lp_ncu_report *report, const struct sample *sam
     return *row;
 }
 
-/* A result may hold a metric twice; the first one counts. 1: it does, 0, or LLMPERF_ENOMEM. */
+/* 1: the result had this metric already, and only the first counts; 0; or LLMPERF_ENOMEM. */
 static int is_first(struct lp_ncu_report *report, uint32_t metric)
 {
     while (report->seen.count <= metric)
@@ -220,7 +221,7 @@ static int is_first(struct lp_ncu_report *report, uint32_t metric)
     return 1;
 }
 
-/* Names of what another metric or a table is made of, which ncu does not print either. */
+/* Inputs of other metrics or of tables, which ncu does not print either. */
 static bool is_list(const char *name)
 {
     return strncmp(name, "breakdown:", 10) == 0 || strncmp(name, "group:", 6) == 0;
@@ -284,7 +285,7 @@ int lp_ncu_report_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
     struct place place;
     int status;
 
-    /* The whole result is checked first: a damaged one adds nothing. */
+    /* Check the whole result first: a damaged one adds nothing. */
     if ((status = each_sample(report, kind, &result, look_for_device, NULL)) < 0 ||
         (status = find_region(report, kind, &result)) < 0 ||
         (status = find_name(kind, &result)) < 0 ||
@@ -294,7 +295,7 @@ int lp_ncu_report_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
     target = &report->ncu->targets.items[place.target];
     if (target->raw_file == 0)
         target->raw_file = report->ncu->file;
-    if (place.again && target->raw_file != report->ncu->file) /* this report again */
+    if (place.again && target->raw_file != report->ncu->file) /* the same report again */
         return 0;
     return each_sample(report, kind, &result, put_sample, &place);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports contain names and values of metrics but no units: ncu adds units when it prints. Names
- * follow a scheme, unit__counter.rollup.submetric, in which the counter tells what is counted.
- * These rules were checked against 2,200 names in tables that ncu 2025.3 printed for a GH100. */
+/* Reports contain names and values of metrics but no units, which ncu adds when it prints. Names
+ * have the form unit__counter.rollup.submetric; the counter gives the unit. The rules were checked
+ * with 2,200 names in tables that ncu 2025.3 printed for a GH100. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Names outside of the scheme; one that ends with '*' is a prefix. */
+/* Names of another form; a final '*' matches any rest. */
 static const struct {
     const char *name, *unit;
 } exceptions[] = {
@@ -50,7 +50,7 @@ static const struct {
     { "sass__inst_executed_*", "inst" },
     { "lts__t_requests*", "request" },
     { "gcc__cache_requests_*", "request" },
-    /* Their meaning is known, but ncu prints no unit for them. */
+    /* ncu prints no unit for these. */
     { "c2clink__*", "" },
     { "device__*", "" },
     { "launch__*", "" },
@@ -60,7 +60,7 @@ static const struct {
     { "sass__*", "" },
 };
 
-/* What a counter counts, from a word in its name; the first match decides. */
+/* Unit from a word in the counter's name; the first match counts. */
 struct quantity {
     const char *word, *unit, *rate, *per_cycle;
 };
@@ -122,7 +122,7 @@ const char *lp_ncu_unit(const char *name)
         return "%";
     if (exception)
         return exception;
-    /* "derived__smsp__…" and "SM_A.TriageCompute.smsp__…" lead to counters of the scheme. */
+    /* "derived__smsp__…" and "SM_A.TriageCompute.smsp__…" contain the names of counters. */
     if (!(counter = strstr(name, "__")))
         return NULL;
     if (strncmp(name, "derived__", 9) == 0 && strstr(counter + 2, "__"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands of nsys. Long options take '='; lists have no blanks. */
+/* Commands of nsys. Long options use '='; lists contain no blanks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define CLI "pipeline.nsys.nsys_cli"
 
-/* Releases that brought something. */
+/* Releases with changed options */
 #define NSYS_REP          202104u /* run.nsys-rep; run.qdrep before */
 #define REPORT_UNDERSCORE 202302u /* cuda_gpu_kern_sum; gpukernsum before */
 #define DISCARD           202501u /* --discard-environment */
@@ -41,7 +41,7 @@ static int add_words(llmperf_commands *commands, const llmperf_config *config)
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < sizeof(options) / sizeof(options[0]); i++) {
-        /* Without the option nsys samples the CPU and traces context switches. */
+        /* By default nsys samples the CPU and traces context switches. */
         const char *word = options[i].usual;
 
         status = lp_config_take_text(config, options[i].key, &word);
@@ -85,7 +85,7 @@ static int add_nvtx_capture(llmperf_commands *commands, const llmperf_config *co
             "\"%s\" must be one region such as LLM@prefill: nsys accepts no path and no pattern",
             label);
     lp_commands_add(commands, "--nvtx-capture=%s", range);
-    /* Else only registered strings can begin the capture, which PyTorch does not use. */
+    /* By default only registered strings can start the capture, which PyTorch does not use. */
     lp_commands_add(commands, "--env-var=NSYS_NVTX_PROFILER_REGISTER_ONLY=0");
     return 0;
 }
@@ -176,7 +176,7 @@ static const char *report_name(const llmperf_commands *commands, const char *nam
     return name;
 }
 
-/* With repeat there is one report a range; the first one is read. */
+/* With "repeat" each range has its own report; the first one is read. */
 static const char *report_file(llmperf_commands *commands, const llmperf_config *config,
                                const char *folder)
 {
@@ -193,8 +193,7 @@ static const char *report_file(llmperf_commands *commands, const llmperf_config 
     return lp_commands_text(commands, "%s/run.%s%s", folder, repeat ? "1." : "", type);
 }
 
-/* One command a report: one that finds no data is skipped by nsys and must not take others along.
- */
+/* One command for each report: nsys ends at a report without data. */
 static int add_stats(llmperf_commands *commands, const llmperf_config *config,
                      const llmperf_tool_request *request, const char *tool, const char *report,
                      const char *exported)
@@ -215,7 +214,7 @@ static int add_stats(llmperf_commands *commands, const llmperf_config *config,
         lp_commands_add(commands, "--report=%s", name);
         lp_commands_add(commands, "--format=csv");
         lp_commands_add(commands, "--output=%s/run", request->folder);
-        /* Else an old export beside the report is used without a word. */
+        /* By default an old export beside the report is used silently. */
         if (!exported)
             lp_commands_add(commands, "--force-export=true");
         lp_commands_add(commands, "--force-overwrite=true");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the tables of nsys stats among what else it prints, and telling reports apart by their
- * columns: names of reports and columns changed over the years, their meaning did not. */
+/* Finds tables in the output of nsys stats and identifies reports by their columns: names of
+ * reports and columns changed between versions, their meaning did not. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define NAME_BYTES    64
 
-/* Names in lower case, without the unit in brackets. */
+/* In lower case, without units. */
 static const struct {
     const char *name;
     enum lp_nsys_column column;
@@ -69,8 +69,8 @@ static const struct {
     { "kernel dur", COLUMN_KERNEL_DURATION },
 };
 
-/* The first rule whose columns are all there. Order matters: a trace of projections has what a
- * trace of ranges has, too. */
+/* The first rule whose columns are all present. The order matters: a projection trace has all
+ * columns of a range trace. */
 static const struct {
     enum lp_nsys_report report;
     enum lp_nsys_column needs[5];
@@ -112,7 +112,7 @@ static void split_header(const char *text, char name[NAME_BYTES], char unit[NAME
         snprintf(unit, NAME_BYTES, "%.*s", (int)(close - open - 1), open + 1);
 }
 
-/* Units of the header: times are ns if it names none. */
+/* Units from the header; times without unit are ns. */
 static double factor_of(const char *unit)
 {
     double factor;
@@ -140,7 +140,8 @@ static enum lp_nsys_report find_report(const struct lp_nsys_table *table, bool i
     return REPORT_NONE;
 }
 
-/* Kernels have a column of instances, calls one of calls: otherwise their tables look alike. */
+/* Tables of kernels have a column "instances", those of calls a column "calls"; otherwise they are
+ * alike. */
 static bool counts_calls(const struct lp_csv *csv, const struct lp_nsys_table *table)
 {
     char name[NAME_BYTES], unit[NAME_BYTES];
@@ -186,7 +187,7 @@ bool lp_nsys_csv_is_header(const char *line, size_t length)
     return false;
 }
 
-/* A table ends at an empty line, at the title of the next one, or at a line that is not a row. */
+/* A table ends at an empty line, at the next title, or at a line that is not a row. */
 static int ends_here(struct lp_csv *csv)
 {
     const char *line;
@@ -219,7 +220,7 @@ static int read_table(struct lp_nsys_csv *reader, struct lp_csv *csv)
     return status < 0 ? status : 0;
 }
 
-/* The tables that nsys prints for people: columns in a row of dashes. */
+/* Tables with aligned columns and a line of dashes. */
 static bool is_ruler(const char *line, size_t length)
 {
     size_t dashes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Tables of nsys stats, from any number of files: traces become a timeline, sums become rows.
+/** Tables of nsys stats from any number of files. Traces become a timeline, summaries become rows.
  * @threads one at a time per object */
 #ifndef LP_VENDOR_NSYS_CSV_H
 #define LP_VENDOR_NSYS_CSV_H
@@ -8,7 +8,7 @@
 #include "lib/vendor/timeline.h"
 #include "lib/vendor/vendor.h"
 
-/** Columns that mean something, whatever a version calls them. */
+/** Columns with a known meaning, independent of their name in a version. */
 enum lp_nsys_column {
     COLUMN_TOTAL,
     COLUMN_COUNT,
@@ -33,7 +33,7 @@ enum lp_nsys_column {
     COLUMN_TID,
     COLUMN_RESULT,
     COLUMN_LEVEL,
-    COLUMN_PROJECTED, /* total, or start of one, on the device */
+    COLUMN_PROJECTED, /* total or start on the device */
     COLUMN_PROJECTED_AVG,
     COLUMN_PROJECTED_MIN,
     COLUMN_PROJECTED_MAX,
@@ -43,7 +43,7 @@ enum lp_nsys_column {
     COLUMN_COUNT_OF_COLUMNS
 };
 
-/** Which report a table is. */
+/** Reports of nsys stats. */
 enum lp_nsys_report {
     REPORT_NONE,
     REPORT_KERNEL_SUM,
@@ -60,30 +60,30 @@ enum lp_nsys_report {
     REPORT_LAUNCH_TRACE
 };
 
-/** A table whose header was read. */
+/** A table after its header was read. */
 struct lp_nsys_table {
     struct lp_csv *csv;
     enum lp_nsys_report report;
-    size_t columns[COLUMN_COUNT_OF_COLUMNS]; /* SIZE_MAX: nowhere */
+    size_t columns[COLUMN_COUNT_OF_COLUMNS]; /* column numbers; SIZE_MAX: missing */
     double factors[COLUMN_COUNT_OF_COLUMNS]; /* to ns or bytes */
     size_t width;
 };
 
-/** Sums of a kernel, a kind of copies, or of a range. Times ns; NaN: not known. */
+/** Summary of a kernel, a kind of memcpy, or a range. Times in ns; NaN: not known. */
 struct lp_nsys_sum {
     uint32_t name; /* of names */
     uint64_t count, bytes;
     double total, avg, med, min, max, std;
     bool has_time, has_bytes;
-    uint32_t table; /* number of the table it is from */
+    uint32_t table; /* number of its table */
 };
 
-/** Sums of a region. */
+/** Summary of a region. */
 struct lp_nsys_region {
     uint32_t node, process_id;
     uint64_t instances, kernels;
-    double wall, avg, med, min, max, std;                              /* ns; NaN: not known */
-    double kernel_time;                                                /* ns, of nested ones, too */
+    double wall, avg, med, min, max, std; /* ns; NaN: not known */
+    double kernel_time;                   /* ns, nested regions included */
     double projected_avg, projected_min, projected_max, projected_std; /* ns */
     bool has_kernels, has_projection;
 };
@@ -93,7 +93,7 @@ struct lp_nsys_csv {
     struct lp_timeline timeline;
     LP_VECTOR(struct lp_span) projected_spans; /* of REPORT_PROJECTION_TRACE */
     LP_VECTOR(struct lp_host_call) calls;
-    LP_VECTOR(struct lp_op) launches; /* of REPORT_LAUNCH_TRACE; each with its call */
+    LP_VECTOR(struct lp_op) launches; /* of REPORT_LAUNCH_TRACE, each with its call */
     LP_VECTOR(struct lp_host_call) launch_calls;
     struct lp_names names;
     LP_VECTOR(struct lp_nsys_sum) kernels, memory;
@@ -101,23 +101,23 @@ struct lp_nsys_csv {
     struct lp_hashmap region_rows, memory_rows;
     uint64_t launch_calls_sum, graph_calls_sum, memory_calls_sum; /* of REPORT_CALL_SUM */
     uint64_t rows_cut, skipped;
-    uint32_t tables, range_tables; /* so far */
+    uint32_t tables, range_tables; /* number so far */
     bool has_call_sum;
 };
 
-/** Is this line the header of a report of nsys stats? */
+/** Is this line the header of an nsys stats report? */
 bool lp_nsys_csv_is_header(const char *line, size_t length);
 
-/** Add the tables of a file. 0; LLMPERF_EFORMAT (none, or not CSV), LLMPERF_ENOENT, LLMPERF_EIO,
- * LLMPERF_ENOMEM. */
+/** Add the tables of a file. 0; LLMPERF_EFORMAT (no table, or not CSV), LLMPERF_ENOENT,
+ * LLMPERF_EIO, LLMPERF_ENOMEM. */
 int lp_nsys_csv_read(struct lp_nsys_csv *reader, const char *path);
 
-/** What became of them. 0, LLMPERF_EFORMAT (nothing in them), LLMPERF_ENOMEM. */
+/** Make a profile from them. 0; LLMPERF_EFORMAT (empty); LLMPERF_ENOMEM. */
 int lp_nsys_csv_profile(struct lp_nsys_csv *reader, llmperf_profile **profile_out);
 
 void lp_nsys_csv_clear(struct lp_nsys_csv *reader);
 
-/** For lib/vendor/nsys_csv*.c: a row of a table. 0 or LLMPERF_ENOMEM. */
+/** For lib/vendor/nsys/csv*.c: add a row of a table. 0 or LLMPERF_ENOMEM. */
 int lp_nsys_csv_row(struct lp_nsys_csv *reader, const struct lp_nsys_table *table);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of nsys stats as a profile: trace tables by the same projection as an export, summary
- * tables row by row where there is no trace of that kind. */
+/* Makes a profile from tables of nsys stats: traces by the same projection as an export, summaries
+ * row by row if there is no such trace. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +29,9 @@ void lp_nsys_csv_clear(struct lp_nsys_csv *reader)
     lp_hashmap_clear(&reader->memory_rows);
 }
 
-/* The timeline */
+/* Timeline */
 
-/* The only process of calls and ranges; 0 if there are several, *several_out then. */
+/* The process of all calls and ranges; 0 if there are several, and *several_out. */
 static uint64_t only_process(const struct lp_nsys_csv *reader, bool *several_out)
 {
     uint64_t process = 0;
@@ -52,14 +52,14 @@ static uint64_t only_process(const struct lp_nsys_csv *reader, bool *several_out
     return *several_out ? 0 : process;
 }
 
-/* Rows that replace missing ones: launches for the GPU trace, projections for the trace of
- * ranges. */
+/* Substitutes for missing tables: launch traces for the GPU trace, projection traces for the range
+ * trace. */
 static int choose_rows(struct lp_nsys_csv *reader)
 {
     struct lp_timeline *timeline = &reader->timeline;
 
     if (timeline->ops.count == 0 && reader->launches.count > 0) {
-        reader->calls.count = 0; /* they have correlations of their own */
+        reader->calls.count = 0; /* they have their own correlation ids */
         for (size_t i = 0; i < reader->launches.count; i++)
             if (lp_vector_push(&timeline->ops, reader->launches.items[i]) < 0 ||
                 lp_vector_push(&reader->calls, reader->launch_calls.items[i]) < 0)
@@ -73,7 +73,7 @@ static int choose_rows(struct lp_nsys_csv *reader)
     return 0;
 }
 
-/* The trace of the device names no processes: only if there is one can it be joined. */
+/* The device trace has no processes, so it can be joined only if there is one process. */
 static int join_calls(struct lp_nsys_csv *reader, bool *several_out)
 {
     struct lp_timeline *timeline = &reader->timeline;
@@ -126,7 +126,7 @@ static int make_timeline(struct lp_nsys_csv *reader, llmperf_profile **profile_o
     return 0;
 }
 
-/* Sums */
+/* Summaries */
 
 static int add_sum(llmperf_profile *profile, const struct lp_nsys_csv *reader,
                    const struct lp_nsys_sum *sum, uint32_t kind)
@@ -168,8 +168,7 @@ static int add_region(llmperf_profile *profile, const struct lp_nsys_region *reg
     return lp_profile_add_region(profile, region->node, &stats);
 }
 
-/* From the first start to the last end of what a range launched: not time in which something ran.
- */
+/* From first start to last end of a range's work, which includes idle time. */
 static int add_projection(llmperf_profile *profile, const struct lp_nsys_region *region)
 {
     llmperf_metric_stats stats = LLMPERF_METRIC_STATS_INIT;
@@ -237,8 +236,7 @@ static int fill_sums(struct lp_nsys_csv *reader, llmperf_profile *profile)
                                     "import the SQLite export for kernels by region");
 }
 
-/* Kernels that occur in two tables (of two reports, for example) are added up by merging: one
- * part. */
+/* Kernels in two tables (for example of two reports) are merged. */
 static int make_sums(struct lp_nsys_csv *reader, llmperf_profile **profile_out)
 {
     llmperf_profile *profile = lp_profile_create();

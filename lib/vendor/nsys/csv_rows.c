@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The meaning of the rows of nsys stats. */
+/* Reads the rows of nsys stats. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct lp_field *cell(const struct lp_nsys_table *table, enum lp_ns
     return lp_csv_field(table->csv, table->columns[column]);
 }
 
-/* A number in ns or bytes; NaN: there is none. */
+/* A number in ns or bytes; NaN: none. */
 static double number(const struct lp_nsys_table *table, enum lp_nsys_column column)
 {
     const struct lp_field *field = cell(table, column);
@@ -47,7 +47,7 @@ static bool time_of(const struct lp_nsys_table *table, enum lp_nsys_column colum
     return true;
 }
 
-/* Start and duration or end. */
+/* Start, and duration or end. */
 static bool span_of(const struct lp_nsys_table *table, enum lp_nsys_column start,
                     enum lp_nsys_column duration, int64_t *start_out, int64_t *end_out)
 {
@@ -68,8 +68,8 @@ static uint64_t thread_of(const struct lp_nsys_table *table)
     return (whole(table, COLUMN_PID) & 0xffffff) << 24 | (whole(table, COLUMN_TID) & 0xffffff);
 }
 
-/* Ranges: ":name" is of the default domain, "Domain:name" of another, and older versions print the
- * bare name; there "aten::mm" has no domain. */
+/* ":name" is in the default domain, "Domain:name" in another one. Older versions print the bare
+ * name; then "aten::mm" has no domain. */
 static int label_of(struct lp_nsys_csv *reader, const char *text, struct lp_text *label)
 {
     const char *colon = strchr(text, ':');
@@ -117,7 +117,7 @@ static int take_span(struct lp_nsys_csv *reader, const struct lp_nsys_table *tab
                      : lp_vector_push(&reader->timeline.spans, span);
 }
 
-/* "[CUDA memcpy Host-to-Device]", older "[CUDA memcpy HtoD]", "[CUDA memset]". */
+/* "[CUDA memcpy Host-to-Device]", in older versions "[CUDA memcpy HtoD]"; "[CUDA memset]". */
 static uint8_t kind_of(const char *name, const char **name_out)
 {
     static const char *const copies[][2] = {
@@ -189,7 +189,7 @@ static int take_call(struct lp_nsys_csv *reader, const struct lp_nsys_table *tab
     return lp_vector_push(&reader->calls, call);
 }
 
-/* A launch and its kernel in one row; the row's number serves as their correlation. */
+/* A launch and its kernel are in one row; the row number serves as correlation id. */
 static int take_launch(struct lp_nsys_csv *reader, const struct lp_nsys_table *table)
 {
     struct lp_host_call call = { .thread = thread_of(table),
@@ -213,7 +213,7 @@ static int take_launch(struct lp_nsys_csv *reader, const struct lp_nsys_table *t
     return lp_vector_push(&reader->launch_calls, call);
 }
 
-/* Sums */
+/* Summaries */
 
 static struct lp_nsys_sum read_sum(const struct lp_nsys_csv *reader,
                                    const struct lp_nsys_table *table, uint32_t name)
@@ -244,7 +244,7 @@ static int take_kernel_sum(struct lp_nsys_csv *reader, const struct lp_nsys_tabl
     return lp_vector_push(&reader->kernels, sum);
 }
 
-/* Times and sizes of memory copies are in two reports: they become one row. */
+/* Times and sizes of memory copies are in two reports, which are merged here. */
 static int take_memory(struct lp_nsys_csv *reader, const struct lp_nsys_table *table, bool size)
 {
     struct lp_nsys_sum fresh = { .total = NAN, .avg = NAN, .med = NAN, .min = NAN, .max = NAN };
@@ -286,7 +286,7 @@ static void take_call_sum(struct lp_nsys_csv *reader, const struct lp_nsys_table
     uint64_t count = whole(table, COLUMN_COUNT);
     const char *name = cell(table, COLUMN_NAME)->text;
 
-    /* The same table is that of calls of the operating system. */
+    /* Operating system calls have the same table. */
     if (strncmp(name, "cu", 2) != 0)
         return;
     reader->has_call_sum = true;
@@ -305,7 +305,7 @@ static void take_call_sum(struct lp_nsys_csv *reader, const struct lp_nsys_table
     }
 }
 
-/* The region of a range, at the top level: summary tables do not contain the nesting of ranges. */
+/* Region of a range, at the top level: summaries do not contain nesting. */
 static int find_region(struct lp_nsys_csv *reader, const struct lp_field *field,
                        struct lp_nsys_region **region_out)
 {

@@ -58,7 +58,7 @@ static int check_dtype(void)
 
     if (!word || !*word || lp_peak_read(word) >= 0)
         return 0;
-    return lp_error(LLMPERF_EINVAL, "LLMPERF_DTYPE: %s", llmperf_last_error());
+    return lp_error(LLMPERF_EINVAL, "LLMPERF_DTYPE=%.80s: %s", word, llmperf_last_error());
 }
 
 int llmperf_session_check(const llmperf_session_options *inputs, uint32_t *tier_out)

@@ -133,9 +133,10 @@ typedef struct llmperf_step {
     uint64_t images;            /**< vision: number of images */
     const uint64_t *image_heights; /**< pixels at the encoder's input; NULL: the model's size */
     const uint64_t *image_widths;  /**< NULL: as image_heights */
-    const uint64_t *tile_rows;     /**< tiles of each image besides the whole view; NULL: none */
-    const uint64_t *tile_columns;  /**< the same */
-    uint64_t tile_pixels;          /**< side of a tile */
+    const uint64_t *tile_rows; /**< tiles of each image, in addition to the view of the whole image;
+                                  NULL: none */
+    const uint64_t *tile_columns; /**< the same */
+    uint64_t tile_pixels;         /**< side of a tile */
 } llmperf_step;
 #define LLMPERF_STEP_INIT LLMPERF_INIT(llmperf_step)
 
@@ -145,10 +146,11 @@ typedef struct llmperf_work {
     const char *convention; /**< "exact-v1"; do not compare numbers of different conventions */
     uint64_t requests;      /**< requests, or images */
     uint64_t tokens;        /**< new tokens; vision: tokens that the encoder produces */
-    uint64_t positions;     /**< as tokens; vision: positions that the images take in the decoder */
-    uint64_t logits_rows;   /**< tokens that logits are computed for */
-    uint64_t model_flops;   /**< numerator of MFU; with parallelism an equal share, rounded up */
-    uint64_t vector_flops;  /**< approximate, not part of model_flops */
+    uint64_t
+        positions; /**< the same number as tokens; vision: positions of the images in the decoder */
+    uint64_t logits_rows;    /**< tokens that logits are computed for */
+    uint64_t model_flops;    /**< numerator of MFU; with parallelism an equal share, rounded up */
+    uint64_t vector_flops;   /**< approximate, not part of model_flops */
     uint64_t hardware_flops; /**< numerator of HFU, as far as it is known without counters */
     uint64_t bytes;          /**< numerator of MBU: weights, KV cache reads and KV cache writes */
     uint64_t weight_bytes;   /**< only those rows of the embedding table and those experts that are

@@ -20,7 +20,7 @@ extern "C" {
 /** What limits the speed of some work. Compute floor: FLOPs / peak. Memory floor: bytes /
  * bandwidth. Link floor: bytes sent / link bandwidth. */
 enum {
-    LLMPERF_BOUND_UNKNOWN = 0,       /**< a reason is given next to it */
+    LLMPERF_BOUND_UNKNOWN = 0,       /**< unknown; the struct has a reason */
     LLMPERF_BOUND_COMPUTE = 1,       /**< compute floor above 1.2 x memory floor */
     LLMPERF_BOUND_MEMORY = 2,        /**< memory floor above 1.2 x compute floor */
     LLMPERF_BOUND_BALANCED = 3,      /**< compute and memory floor within a factor of 1.2 */

@@ -323,7 +323,7 @@ enum lp_unknown {
     F(TEXT, stage, "", KEY, OTHER, "stage", NULL, "label of the stage; null: in no stage") \
     F(NAME, kernel_class, "", KEY, NEVER, "kernel_class", NULL, "kernel class") \
     F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls of its kernels, memcpys or memsets, all devices") \
-    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "their durations") \
+    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "sum of their durations") \
     F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "`total_ms` / `total_ms` of all classes of the stage")
 
 /** kernel_roofline */
@@ -335,8 +335,8 @@ enum lp_unknown {
     F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "durations of all calls") \
     F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "`total_ms` / `total_ms` of all kernels") \
     F(NUMBER, flops, "FLOP", DERIVED, OTHER, "flops", NULL, "FLOPs of a call, mean of the calls that were measured; `reason` says why a number is null") \
-    F(NUMBER, bytes, "bytes", DERIVED, OTHER, "bytes", NULL, "bytes of device memory, as `flops`") \
-    F(NUMBER, time_ms, "ms", DERIVED, OTHER, "time_ms", NULL, "duration, as `flops`") \
+    F(NUMBER, bytes, "bytes", DERIVED, OTHER, "bytes", NULL, "bytes of device memory of a call, mean of the calls that were measured") \
+    F(NUMBER, time_ms, "ms", DERIVED, OTHER, "time_ms", NULL, "duration of a call, mean of the calls that were measured") \
     F(NUMBER, intensity, "FLOP/byte", DERIVED, OTHER, "intensity", NULL, "`flops` / `bytes`") \
     F(NUMBER, achieved_tflops, "TFLOP/s", DERIVED, OTHER, "achieved_tflops", NULL, "`flops` / `time_ms`") \
     F(NUMBER, attainable_tflops, "TFLOP/s", DERIVED, OTHER, "attainable_tflops", NULL, "the smaller of the peak and bandwidth x `intensity`") \

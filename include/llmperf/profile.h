@@ -181,7 +181,7 @@ typedef struct llmperf_region_stats {
     uint64_t memcpy_bytes; /**< bytes of memcpys, nested */
     uint64_t tokens;    /**< tokens that the program counted; if not on this region, the sum of the
                            regions in it */
-    uint64_t sequences; /**< sequences, counted in the same way */
+    uint64_t sequences; /**< sequences that the program counted; as tokens */
     uint64_t context; /**< length of the KV cache, new tokens included, summed over the sequences */
     uint64_t flops;   /**< FLOPs that the program or the model gave; a multiply-add is 2 */
     uint64_t bytes;   /**< bytes of device memory that the program or the model gave */
@@ -190,7 +190,7 @@ typedef struct llmperf_region_stats {
                                   the collected work and are not scaled; host times and amounts are of
                                   all calls. In metrics.json sampled_fraction, 1 minus this */
     uint32_t flops_origin;     /**< LLMPERF_WORK_…; in metrics.json a word */
-    uint32_t bytes_origin;     /**< the same, of bytes */
+    uint32_t bytes_origin;     /**< LLMPERF_WORK_… of bytes; in metrics.json a word */
     uint64_t window_instances; /**< the part of instances in triggered windows: not in the device
                                   numbers here, nor in the work that skipped_fraction refers to */
     double window_ms;          /**< the part of wall_sum_ms in triggered windows */
@@ -275,10 +275,10 @@ typedef struct llmperf_iteration {
     uint64_t begin_ns;   /**< host clock, CLOCK_MONOTONIC */
     uint64_t activities; /**< kernels, memcpys and memsets */
     uint64_t tokens;     /**< counted by the program, see LLMPERF_QUANTITY_… */
-    uint64_t sequences;  /**< the same */
+    uint64_t sequences;  /**< sequences, counted by the program */
     uint64_t context;    /**< length of the KV cache, summed over the sequences */
-    uint64_t flops;      /**< from the program, else from the model */
-    uint64_t bytes;      /**< the same; bytes of device memory */
+    uint64_t flops;      /**< FLOPs, from the program, else from the model */
+    uint64_t bytes;      /**< bytes of device memory, from the program, else from the model */
     double wall_ms;      /**< host time */
     double span_ms;      /**< first start to last end on the device */
     double busy_ms; /**< the part of span_ms in which at least one kernel, memcpy or memset ran */
@@ -320,7 +320,7 @@ typedef struct llmperf_iteration_stats {
 typedef struct llmperf_window_stats {
     size_t struct_size;
     uint64_t number;         /**< from 1, in the order of their triggers */
-    const char *rule;        /**< text of the rule; NULL: unknown (of a recording) */
+    const char *rule;        /**< text of the rule; NULL: unknown, as in a replay of a recording */
     const char *region;      /**< label that the rule watches; NULL: unknown */
     const char *quantity;    /**< "p99", "tokens/s" …; NULL: unknown */
     const char *unit;        /**< of value and threshold: "ms", "1/s", "%"; NULL: unknown */
@@ -335,13 +335,13 @@ typedef struct llmperf_window_stats {
     uint64_t units_left_out; /**< calls that began while it opened or closed; not collected */
     uint64_t kernel_count;   /**< kernels */
     uint64_t memory_count;   /**< memcpys and memsets */
-    double wall_ms;          /**< sum over the collected calls, as in llmperf_iteration */
-    double busy_ms;          /**< the same */
-    double idle_ms;          /**< the same */
-    double kernel_ms;        /**< sum of kernel durations */
-    double memory_ms;        /**< sum of the durations of memcpys and memsets */
-    uint32_t process_id;     /**< operating system's process id */
-    uint32_t reserved;       /**< 0 */
+    double wall_ms;      /**< host time, sum over the collected calls, as in llmperf_iteration */
+    double busy_ms;      /**< busy time, sum over the collected calls */
+    double idle_ms;      /**< idle time, sum over the collected calls */
+    double kernel_ms;    /**< sum of kernel durations */
+    double memory_ms;    /**< sum of the durations of memcpys and memsets */
+    uint32_t process_id; /**< operating system's process id */
+    uint32_t reserved;   /**< 0 */
 } llmperf_window_stats;
 #define LLMPERF_WINDOW_STATS_INIT LLMPERF_INIT(llmperf_window_stats)
 

@@ -7,10 +7,10 @@
 #include "llmperf/model.h"
 #include "llmperf/sys/hardware.h"
 
-/* Formats of weights at the index of LLMPERF_DTYPE_…, then the dtypes that are none. Sizes of the
- * 4-bit to 8-bit blocks are those of the formats' own layouts, scales included: 20 bits for 128
- * weights in AWQ and GPTQ, an E4M3 scale for 16 in nvfp4, an E8M0 scale for 32 in mxfp4, an fp32
- * scale for 64 in NF4; ggml's block structs for the Q ones. */
+/* Formats of weights, indexed by LLMPERF_DTYPE_…, then dtypes that are not weight formats. Sizes of
+ * 4-bit to 8-bit blocks include their scales: 20 bits for 128 weights in AWQ and GPTQ, an E4M3
+ * scale for 16 in nvfp4, an E8M0 scale for 32 in mxfp4, an fp32 scale for 64 in NF4; ggml's block
+ * structs for the Q ones. */
 static const struct lp_dtype dtypes[] = {
     [LLMPERF_DTYPE_DEFAULT] = { "default", NULL, LP_PEAKS, 0, 0, false, false },
     [LLMPERF_DTYPE_FP32] = { "fp32", " float32 float ", LP_PEAK_FP32, 4, 1, false, true },

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Counts and sums before they are checked to fit 64 bits. */
+/** Wide enough for counts and sums that may not fit 64 bits. */
 __extension__ typedef unsigned __int128 lp_u128;
 
 /** Dtypes that peaks exist for, at the index of llmperf_hardware_dtype(). */
@@ -25,12 +25,12 @@ enum {
     LP_PEAKS
 };
 
-/** Bytes of an element are numerator / denominator; 0: not a format of weights. */
+/** Size of an element in bytes: numerator / denominator; 0: not a format of weights. */
 struct lp_dtype {
-    const char *name, *aliases; /* aliases: with a blank before and after each; NULL: none */
-    int peak; /* of its products, LP_PEAK_…; LP_PEAKS: that of the activations' dtype */
+    const char *name, *aliases; /* aliases: separated and enclosed by blanks; NULL: none */
+    int peak; /* peak of its products, LP_PEAK_…; LP_PEAKS: that of the activations' dtype */
     uint32_t numerator, denominator;
-    bool quantised; /* tables, norms and routers then stay in 16 bits */
+    bool quantised; /* then tables, norms and routers have 16 bits */
     bool for_cache; /* is it a format of the KV cache? */
 };
 

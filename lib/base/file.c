@@ -119,7 +119,7 @@ void lp_size_signal_hold(struct lp_size_signal *held)
                     !sigismember(&held->before, SIGXFSZ);
 }
 
-/* The signal goes to the thread that wrote: a pending one is consumed here. */
+/* The signal is pending on the thread that wrote: consume it here. */
 void lp_size_signal_release(const struct lp_size_signal *held)
 {
     const struct timespec now = { 0, 0 };
@@ -178,7 +178,7 @@ int lp_file_write(const char *path, const void *bytes, size_t size)
 int lp_file_open(const char *path, int *fd_out)
 {
     int fd =
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a pipe is not waited for */
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* does not block on a pipe */
     struct stat info;
 
     if (fd < 0 || fstat(fd, &info) < 0) {

@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-/** Is this process a forked child of one that captured? Such a child records nothing. @threads any
+/** Was this process forked from one that recorded? Such a child records nothing. @threads any
  * thread */
 bool lp_capture_forked(void);
 
-/** From now on forks are noticed; `in_child` is called in the child. To be called once. */
+/** Detect forks from now on; `in_child` is called in the child. To be called once. */
 void lp_capture_watch_forks(void (*in_child)(void));
 
 #endif

@@ -21,14 +21,13 @@ struct lp_hashmap {
     size_t count;
 };
 
-/** Value of a key, LP_HASHMAP_NONE if absent. */
+/** LP_HASHMAP_NONE: no such key. */
 uint32_t lp_hashmap_get(const struct lp_hashmap *map, uint64_t key0, uint64_t key1);
 
-/** Add a key that is absent, or replace its value. 0 or LLMPERF_ENOMEM. `value` is not
- * LP_HASHMAP_NONE. */
+/** Add a key or replace its value, which must not be LP_HASHMAP_NONE. 0 or LLMPERF_ENOMEM. */
 int lp_hashmap_put(struct lp_hashmap *map, uint64_t key0, uint64_t key1, uint32_t value);
 
-/** Forget all keys, keep the memory. */
+/** Remove all keys, keep the memory. */
 void lp_hashmap_reset(struct lp_hashmap *map);
 
 void lp_hashmap_clear(struct lp_hashmap *map);

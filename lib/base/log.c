@@ -19,7 +19,7 @@ static struct {
 
 #define KEPT_LINES 4
 
-/* Of the one thread that keeps its lines. */
+/* Lines of the thread that keeps its lines. */
 static __thread bool deferring;
 static struct {
     int32_t level;
@@ -34,7 +34,7 @@ static void print_line(void *user, int32_t level, const char *line)
     fprintf(stderr, "llmperf: %s\n", line);
 }
 
-/* Any other word means that a log is wanted: log warnings, and list the valid words. */
+/* With any other word, log warnings and list the valid words. */
 static int32_t level_of_environment(void)
 {
     static const char *const words[] = { "none", "error", "warn", "info", "debug" };
@@ -77,7 +77,7 @@ void lp_log(int32_t level, const char *format, ...)
     function = target.function;
     user = target.user;
     limit = target.level;
-    pthread_mutex_unlock(&lock); /* No user code under a lock. */
+    pthread_mutex_unlock(&lock); /* no user code under a lock */
     if (!function) {
         function = print_line;
         limit = level_of_environment();

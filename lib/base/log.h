@@ -8,8 +8,8 @@
 
 void lp_log(int32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** Keep this thread's lines (the first few) until lp_log_deliver(): for code that blocks a thread
- * of the program which the user's function may wait for. @threads one at a time */
+/** Keep this thread's first lines until lp_log_deliver(). For code that blocks a thread of the
+ * program for which the user's function may wait. @threads one at a time */
 void lp_log_defer(void);
 void lp_log_deliver(void);
 

@@ -38,7 +38,7 @@ const char *lp_number(char *out, double value, int digits)
         snprintf(out + length, LP_NUMBER_BYTES - (size_t)length, "%.0f", size);
         return out;
     }
-    /* What would be rounded up to one digit more takes one decimal less. */
+    /* Rounding up would add a digit: use one decimal less. */
     limit = pow(10, digits - 1) * (1 - 0.5 * pow(10, -digits));
     while (size > 0 && decimals < DECIMALS_MOST && size < limit) {
         limit /= 10;

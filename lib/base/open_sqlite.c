@@ -9,15 +9,15 @@
 
 #define VALUE_MOST     (16 << 20) /* bytes */
 #define CALLBACK_STEPS 256
-#define PAGE_STEPS     8 /* to fetch a page takes about as long as this many steps */
+#define PAGE_STEPS     8 /* reading a page takes about as long as this many steps */
 
-/* Reading a table takes up to two steps for each byte of the file: a NULL is one byte. */
+/* Reading a table takes at most two steps for each byte of the file: a NULL is one byte. */
 #define STEPS_PER_BYTE 16
 #define STEPS_LEAST    4000000
-/* UTF-16 texts grow by half when they are read as UTF-8. */
+/* UTF-16 texts become up to half as large again when read as UTF-8. */
 #define BYTES_PER_BYTE 2
 #define BYTES_LEAST    65536
-#define ROW_BYTES      4 /* a row takes more: its size, its id and its place on the page */
+#define ROW_BYTES      4 /* least bytes of a row: size, id and position on the page */
 
 static uint64_t pages_fetched(sqlite3 *db)
 {
@@ -43,7 +43,7 @@ static bool take(struct lp_sqlite *file, uint64_t *left, uint64_t amount)
     return true;
 }
 
-/* SQLite ends the statement with SQLITE_INTERRUPT where this is not 0. */
+/* A result other than 0 ends the statement with SQLITE_INTERRUPT. */
 static int count_steps(void *user)
 {
     struct lp_sqlite *file = user;
@@ -91,7 +91,7 @@ static int harden(struct lp_sqlite *file)
                         NULL, NULL, NULL);
 }
 
-/* `path` as a URI, so that it can carry an option. */
+/* `path` as a URI, to which an option can be added. */
 static void write_uri(struct lp_text *uri, const char *path, bool immutable)
 {
     lp_text_puts(uri, *path == '/' ? "file://" : "file:");
@@ -126,12 +126,12 @@ void lp_sqlite_close(struct lp_sqlite *file)
     file->db = NULL;
 }
 
-/* The bytes that a row took in the file, at the least. */
+/* Least number of bytes that a row takes in the file. */
 static uint64_t row_bytes(sqlite3_stmt *row)
 {
     int columns = sqlite3_column_count(row);
     uint64_t bytes =
-        ROW_BYTES + (uint64_t)columns / 2; /* columns of NULL may not be in the table */
+        ROW_BYTES + (uint64_t)columns / 2; /* trailing NULL columns may not be stored */
 
     for (int i = 0; i < columns; i++) {
         int type = sqlite3_column_type(row, i);
@@ -162,8 +162,8 @@ int lp_sqlite_number(struct lp_sqlite *file, const char *sql, int *number_out)
     return code == SQLITE_ROW || code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* Neither a view nor a virtual table has a root page. A column named as the row's id would hide it.
- */
+/* Views and virtual tables have no root page. A column with the name of the row id would hide
+ * it. */
 int lp_sqlite_has_table(struct lp_sqlite *file, const char *name, bool *has_out)
 {
     static const char sql[] =

@@ -57,7 +57,7 @@ int lp_patterns_open(const char *const *texts, size_t count, struct lp_patterns 
     return status;
 }
 
-/* `*` matches any text. On a mismatch only the last `*` need take one character more. */
+/* `*` matches any text. After a mismatch only the last `*` has to be extended. */
 static bool match_stars(const char *pattern, const char *name)
 {
     const char *star = NULL, *mark = NULL;

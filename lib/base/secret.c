@@ -7,28 +7,28 @@
 #define NAME                                                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"                                         \
     "0123456789_-."
-#define VALUE_END  " \t\r\n\"'`,;&|)}]" /* of one that is not quoted */
-#define TOKEN_MOST 16                   /* no word that begins as a token does is as long */
+#define VALUE_END  " \t\r\n\"'`,;&|)}]" /* ends a value without quotes */
+#define TOKEN_MOST 16                   /* longest prefix of a token */
 
-/* How the last word of a secret's name ends: "hf_token", "PGPASSWORD", "apikey". */
+/* Last words of secret names: "hf_token", "PGPASSWORD", "apikey". */
 static const char *const secret_words[] = {
     "token",      "password",    "passwd",        "passphrase", "secret",
     "credential", "credentials", "apikey",        "accesskey",  "privatekey",
     "secretkey",  "authkey",     "authorization", "cookie",     "basicauth",
 };
-/* These only as a whole word. */
+/* Only as whole words. */
 static const char *const short_words[] = { "pass", "pwd", "auth", "pat", "dsn" };
 /* Words that make a "key" a secret. */
 static const char *const key_words[] = {
     "api",     "access",  "secret",       "private", "auth",   "account", "encryption",
     "signing", "license", "subscription", "service", "master", "shared",  "storage",
 };
-/* A "token" of a model is none. */
+/* Before "token": not a secret, but of a model. */
 static const char *const model_words[] = {
     "eos",   "bos",  "pad",  "unk",   "sep",     "cls", "mask", "stop", "start", "end", "image",
     "audio", "next", "last", "first", "special", "per", "max",  "min",  "new",   "num", "text",
 };
-/* How tokens of well-known services begin. */
+/* Prefixes of tokens of well-known services. */
 static const char *const beginnings[] = {
     "hf_",   "sk-",   "ghp_", "gho_", "ghs_", "github_pat_", "glpat-",
     "xoxb-", "xoxp-", "AKIA", "ASIA", "AIza", "eyJ",         "nvapi-",
@@ -61,7 +61,7 @@ static bool ends_secret(struct word word)
     return false;
 }
 
-/* The word that ends at `*end`, which goes back to before it. */
+/* The word that ends at `*end`, which is moved to its start. */
 static struct word take_word(const char *name, size_t *end)
 {
     struct word word = { name, 0 };
@@ -87,7 +87,7 @@ bool lp_secret_is_name(const char *name, size_t length)
     return ends_secret(last) || is_one_of(last, short_words, LENGTH(short_words));
 }
 
-/* Bytes of a value: what its quote encloses, or up to what ends a word. */
+/* Length of a value: up to its closing quote, or to a character that ends a word. */
 static size_t value_length(const char *value, char quote)
 {
     const char *end = quote ? strchr(value, quote) : NULL;
@@ -95,7 +95,7 @@ static size_t value_length(const char *value, char quote)
     return end ? (size_t)(end - value) : quote ? strlen(value) : strcspn(value, VALUE_END);
 }
 
-/* Add what precedes a value (a sign, blanks, a quote) and the mask. Returns the position after the
+/* Add what precedes a value (sign, blanks, quote) and the mask. Returns the position after the
  * value. */
 static const char *mask_value(struct lp_text *out, const char *at, const char *value, bool rest)
 {
@@ -108,7 +108,7 @@ static const char *mask_value(struct lp_text *out, const char *at, const char *v
     return value + (rest ? strlen(value) : value_length(value, quote));
 }
 
-/* "Authorization: Bearer X" has a value of several words. */
+/* The value of "Authorization: Bearer X" has several words. */
 static const char *mask_field(struct lp_text *out, const char *at, const char *value)
 {
     char quote = *value == '"' || *value == '\'' ? *value++ : '\0';
@@ -120,8 +120,8 @@ static const char *mask_field(struct lp_text *out, const char *at, const char *v
     return value + length;
 }
 
-/* What follows a secret's name, up to the end of its value. `first`: the argument begins with it.
- */
+/* Add what follows a secret's name, with its value masked.
+ * @param first  The name is at the start of the argument. */
 static const char *mask_after(struct lp_text *out, const char *at, bool first, bool option,
                               bool *next)
 {
@@ -148,7 +148,8 @@ static bool is_token(struct word word)
     return false;
 }
 
-/* "://user:password@host"; a user alone is a token if it is long. Returns the position after it. */
+/* "://user:password@host"; a user without password is a token if it is long. Returns the position
+ * after it. */
 static const char *mask_url(struct lp_text *out, const char *at)
 {
     const char *user = at + 3;

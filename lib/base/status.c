@@ -10,8 +10,8 @@
 
 #define TEXT_BYTES 1024
 
-/* A pointer only: a library that is loaded late gets little of the static TLS block that its
- * one-word variables live in. */
+/* Only a pointer: libraries loaded late get little of the static TLS block, where their
+ * thread-local variables are. */
 static __thread char *last_error;
 static pthread_key_t free_key;
 
@@ -48,7 +48,7 @@ int lp_error_text(const char *format, ...)
     va_start(args, format);
     vsnprintf(raw, sizeof(raw), format, args);
     va_end(args);
-    /* Names and paths of users may hold anything; the text is one line. */
+    /* Names and paths may contain anything, but the text is one line. */
     lp_text_sanitise(text, TEXT_BYTES, raw);
     return 0;
 }

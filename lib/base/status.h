@@ -5,12 +5,12 @@
 
 #include "llmperf/api.h"
 
-/** Set this thread's error text; is `status`, so that a failing function can `return lp_error(…)`.
- * Not a function of its own: compilers then see that the status is negative, and so that no result
- * is used after a failure. */
+/** Set this thread's error text and return `status`, for `return lp_error(…)` in a failing
+ * function. A macro, so that compilers see that the status is negative and no result is used after
+ * a failure. */
 #define lp_error(status, ...) lp_status_after(lp_error_text(__VA_ARGS__), (status))
 
-/** What lp_error sets the text with; always 0. */
+/** Implementation of lp_error; always 0. */
 int lp_error_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static inline int lp_status_after(int text_set, int status)

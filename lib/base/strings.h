@@ -12,7 +12,7 @@ struct lp_strings {
     struct lp_strings_block *blocks;
 };
 
-/** Copy of `text` that lives until the pool is cleared; NULL without memory, or for NULL. */
+/** Copy `text` into the pool. NULL: out of memory, or `text` is NULL. */
 const char *lp_strings_add(struct lp_strings *pool, const char *text);
 const char *lp_strings_add_bytes(struct lp_strings *pool, const char *bytes, size_t length);
 

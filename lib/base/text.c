@@ -58,7 +58,8 @@ void lp_text_printf(struct lp_text *text, const char *format, ...)
 
 void lp_text_clean(struct lp_text *text, const char *raw)
 {
-    size_t most = 3 * strlen(raw); /* a bad byte becomes a replacement character of three */
+    size_t most =
+        3 * strlen(raw); /* an invalid byte becomes a replacement character of three bytes */
 
     if (!make_room(text, most))
         return;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Growing text. A failed allocation is remembered in `failed`;
- * later calls do nothing.
+/** Growing text. A failed allocation sets `failed`; later calls do nothing.
  * @threads one at a time per object */
 #ifndef LP_BASE_TEXT_H
 #define LP_BASE_TEXT_H
@@ -11,7 +10,7 @@
 #include <stdint.h>
 
 struct lp_text {
-    char *bytes; /* ends with NUL once anything was added */
+    char *bytes; /* NUL-terminated once it is not empty */
     size_t length, capacity;
     bool failed;
 };
@@ -22,24 +21,22 @@ void lp_text_printf(struct lp_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void lp_text_clear(struct lp_text *text);
 
-/** Append what `from` holds, which is empty afterwards; without a copy where `text` holds nothing.
- */
+/** Append `from` and empty it; not copied if `text` is empty. */
 void lp_text_move(struct lp_text *text, struct lp_text *from);
 
-/** Hand the bytes over: 0 and *out (free with free()), or LLMPERF_ENOMEM. The text is empty
- * afterwards. */
+/** Move the bytes out: 0 and *out (free()), or LLMPERF_ENOMEM. The text is empty afterwards. */
 int lp_text_take(struct lp_text *text, char **out);
 
-/** malloc'ed copy, NULL without memory. A NULL string gives NULL. */
+/** malloc'ed copy; NULL: out of memory, or `text` is NULL. */
 char *lp_text_copy(const char *string);
 
-/** Whether both are the same text, or both NULL. */
+/** Are both equal, or both NULL? */
 bool lp_text_same(const char *a, const char *b);
 
-/** Add text of other people on one line and without control characters: lp_text_sanitise(). */
+/** Append a foreign text on one line and without control characters: lp_text_sanitise(). */
 void lp_text_clean(struct lp_text *text, const char *raw);
 
-/** Add a string in double quotes, as JSON and YAML read it; NULL is null. */
+/** Append a string in double quotes, valid in JSON and YAML; NULL gives null. */
 void lp_text_json(struct lp_text *text, const char *string);
 
 #endif

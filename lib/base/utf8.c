@@ -4,8 +4,8 @@
 #include "lib/base/utf8.h"
 #include "llmperf/sys/check.h"
 
-/* Marks, embeddings, overrides and isolates that turn the direction of text, which then reads as
- * other text than it is; and the separators of lines and paragraphs. */
+/* Characters that change the direction of text, so that it looks different from what it is; line
+ * and paragraph separators. */
 static bool is_direction(const unsigned char *s)
 {
     if (s[0] != 0xe2)

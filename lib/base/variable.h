@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-/** The value of a variable; NULL: not set, or lp_variables_are_ignored(). The only way in which the
- * library reads the environment. */
+/** Value of an environment variable; NULL: not set, or lp_variables_are_ignored(). The library
+ * reads the environment only through this function. */
 const char *lp_variable(const char *name);
 
-/** The program has rights that its user may not have (setuid, setgid, file capabilities), so that
+/** Does the program have rights that its user may lack (setuid, setgid, file capabilities)? Then
  * the user's environment must not choose what is loaded, read or written. */
 bool lp_variables_are_ignored(void);
 

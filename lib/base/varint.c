@@ -38,8 +38,8 @@ static uint32_t crc_by_table(const uint8_t *at, size_t size)
 
 #if defined(__x86_64__)
 
-/* SSE 4.2 has an instruction for exactly this polynomial. It takes three cycles, but one can begin
- * in each: so three lanes at once. */
+/* SSE 4.2 has an instruction for this polynomial, with a latency of three cycles and a throughput
+ * of one. So three lanes are computed in parallel. */
 #define LANE 512u /* bytes, whole words */
 
 static uint32_t lane_table[4][256]; /* [k][b]: byte k of a checksum is b, then LANE zero bytes */

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LP_VARINT_BYTES 10 /* most bytes one takes */
+#define LP_VARINT_BYTES 10 /* most bytes of a number */
 
-/** Write; returns the position after the last byte. `out` has room for LP_VARINT_BYTES. */
+/** Write a number; returns the position after it. `out` needs LP_VARINT_BYTES. */
 static inline uint8_t *lp_varint_put(uint8_t *out, uint64_t value)
 {
     while (value >= 0x80) {
@@ -21,7 +21,7 @@ static inline uint8_t *lp_varint_put(uint8_t *out, uint64_t value)
     return out;
 }
 
-/** Signed differences, small in either direction. */
+/** Zigzag coding: small for small differences of either sign. */
 static inline uint64_t lp_zigzag(int64_t value)
 {
     return ((uint64_t)value << 1) ^ (value < 0 ? UINT64_MAX : 0);
@@ -34,7 +34,7 @@ static inline int64_t lp_unzigzag(uint64_t value)
 
 struct lp_varint_reader {
     const uint8_t *at, *end;
-    bool failed; /* ran past the end or met an overlong number; values are 0 from then on */
+    bool failed; /* read past the end, or a number that is too long; further values are 0 */
 };
 
 static inline uint64_t lp_varint_get(struct lp_varint_reader *reader)
@@ -58,7 +58,7 @@ static inline uint64_t lp_varint_get(struct lp_varint_reader *reader)
 /** CRC-32C (Castagnoli); the check value of "123456789" is 0xe3069283. */
 uint32_t lp_crc32c(const void *bytes, size_t size);
 
-/** The same without special instructions, for machines that lack them and for tests. */
+/** The same without special instructions, for older CPUs and tests. */
 uint32_t lp_crc32c_portable(const void *bytes, size_t size);
 
 #endif

@@ -14,7 +14,7 @@
         size_t capacity;                                                                           \
     }
 
-/** Room for `more` elements; 0, or LLMPERF_ENOMEM with the vector unchanged. */
+/** Reserve space for `more` elements. 0, or LLMPERF_ENOMEM with the vector unchanged. */
 #define lp_vector_reserve(vector, more)                                                            \
     ((more) <= (vector)->capacity - (vector)->count                                                \
          ? 0                                                                                       \

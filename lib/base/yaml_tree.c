@@ -13,7 +13,7 @@ struct lp_yaml_tree {
     const char *name;
     struct lp_strings texts;
     LP_VECTOR(struct lp_yaml_node *)
-    nodes; /* owns each; aliases make several entries point to one */
+    nodes; /* owns all nodes; several entries may point to one (aliases) */
     const struct lp_yaml_node *root;
 };
 
@@ -25,9 +25,9 @@ struct anchor {
 /* A list or map under construction. */
 struct level {
     struct lp_yaml_node *node;
-    const char *key; /* of the value that comes next; NULL: a key comes next, or this is a list */
+    const char *key; /* key of the next value; NULL: a key is next, or this is a list */
     uint32_t line;   /* of that key */
-    size_t anchor;   /* index + 1, 0 if it has none */
+    size_t anchor;   /* index + 1; 0: no anchor */
 };
 
 struct builder {
@@ -69,7 +69,7 @@ static struct lp_yaml_node *add_node(struct lp_yaml_tree *tree, enum lp_yaml_kin
     return node;
 }
 
-/* A later anchor of the same name hides the earlier one, as YAML says. */
+/* A later anchor with the same name hides the earlier one (YAML). */
 static int add_anchor(struct builder *builder, const yaml_char_t *name,
                       const struct lp_yaml_node *node)
 {
@@ -83,8 +83,7 @@ static int add_anchor(struct builder *builder, const yaml_char_t *name,
     return 0;
 }
 
-/* Hang a finished node or an alias's target where it belongs: under the open list or map, or at the
- * root. */
+/* Add a finished node or an alias's target to the open list or map, or make it the root. */
 static int attach(struct builder *builder, const struct lp_yaml_node *value, uint32_t line)
 {
     struct level *level = builder->depth ? &builder->levels[builder->depth - 1] : NULL;
@@ -207,7 +206,7 @@ static int open_level(struct builder *builder, const yaml_event_t *event, enum l
     return 0;
 }
 
-/* Order of two keys; of equal ones the earlier first, so that the later one is reported. */
+/* Equal keys are in file order, so that the later one is reported. */
 static int compare_entries(const void *left, const void *right)
 {
     const struct lp_yaml_entry *a = *(const struct lp_yaml_entry *const *)left;
@@ -217,7 +216,7 @@ static int compare_entries(const void *left, const void *right)
     return order ? order : a < b ? -1 : a > b;
 }
 
-/* Sorted, because a hostile file could hold a million keys. */
+/* Sorted, because a hostile file could have a million keys. */
 static int check_keys(const struct builder *builder, const struct lp_yaml_node *map)
 {
     const struct lp_yaml_entry **sorted = malloc((map->count + 1) * sizeof(*sorted));
@@ -281,8 +280,8 @@ static int on_event(struct builder *builder, const yaml_event_t *event)
 static int parser_error(const struct builder *builder)
 {
     const yaml_parser_t *parser = &builder->parser;
-    /* The reader (bad UTF-8, control characters) knows no line, only how far the scanner has come.
-     */
+    /* Errors of the reader (bad UTF-8, control characters) have no line, so the scanner's is
+     * used. */
     size_t line =
         parser->error == YAML_READER_ERROR ? parser->mark.line : parser->problem_mark.line;
     const char *problem = parser->problem ? parser->problem : "invalid YAML";

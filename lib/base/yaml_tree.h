@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A YAML document as a tree of nodes that know their line. One document a file; aliases share the
- * node that they name; keys are texts, each once a map. Merge keys ("<<") and tags other than !!str
- * are refused, not ignored.
+/** YAML document as a tree whose nodes have line numbers. One document per file. Aliases share
+ * their target's node. Keys are texts and unique in a map. Merge keys ("<<") and tags other than
+ * !!str are refused, not ignored.
  * @threads one at a time per object; reading from several threads is fine */
 #ifndef LP_BASE_YAML_TREE_H
 #define LP_BASE_YAML_TREE_H
@@ -10,17 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LP_YAML_DEPTH 64         /* most open lists and maps */
+#define LP_YAML_DEPTH 64         /* nesting of lists and maps */
 #define LP_YAML_BYTES (16 << 20) /* largest file */
-#define LP_YAML_NODES 1000000    /* most nodes, those that aliases repeat counted each time */
+#define LP_YAML_NODES 1000000    /* nodes, counted at each alias */
 
 enum lp_yaml_kind { LP_YAML_TEXT, LP_YAML_LIST, LP_YAML_MAP };
 
 struct lp_yaml_entry {
     const char *key; /* NULL in a list */
     const struct lp_yaml_node *value;
-    uint32_t line; /* of the key, or of the element of a list; the value's own line may be that of
-                      an anchor */
+    uint32_t line; /* of the key or list element; the value's own line may be that of an anchor */
     uint32_t reserved;
 };
 
@@ -29,11 +28,11 @@ struct lp_yaml_node {
     uint32_t line; /* from 1 */
     /* LP_YAML_TEXT */
     const char *text;
-    bool is_string; /* quoted, a block or !!str: never a number and never null */
-    /* LP_YAML_LIST, LP_YAML_MAP: in the order of the file */
+    bool is_string; /* quoted, block or !!str: never a number or null */
+    /* LP_YAML_LIST, LP_YAML_MAP: in file order */
     struct lp_yaml_entry *entries;
     size_t count, capacity;
-    uint64_t weight; /* nodes from here on, aliases followed */
+    uint64_t weight; /* number of nodes below, aliases followed */
 };
 
 struct lp_yaml_tree;
@@ -47,17 +46,17 @@ int lp_yaml_read(const char *path, struct lp_yaml_tree **tree_out);
 
 const struct lp_yaml_node *lp_yaml_root(const struct lp_yaml_tree *tree);
 
-/** Name given when the tree was read. */
+/** Name as passed to the reader. */
 const char *lp_yaml_name(const struct lp_yaml_tree *tree);
 
-/** Entry of a map; NULL if it has no such key or `node` is no map. `key` need not end with NUL. */
+/** Entry of a map; NULL: no such key, or `node` is not a map. `key` need not be NUL-terminated. */
 const struct lp_yaml_entry *lp_yaml_get(const struct lp_yaml_node *node, const char *key,
                                         size_t length);
 
-/** A text that is empty, "~" or a spelling of "null", and not a string. */
+/** Is it empty, "~" or a spelling of "null", and not a string? */
 bool lp_yaml_is_null(const struct lp_yaml_node *node);
 
-/** NULL is fine. */
+/** NULL is allowed. */
 void lp_yaml_free(struct lp_yaml_tree *tree);
 
 #endif

@@ -194,7 +194,7 @@ int lp_choices_map(const struct lp_choices *choices, struct lp_value **map_out)
     return map ? 0 : LLMPERF_ENOMEM;
 }
 
-/* The known key that was meant: another of the same group, or the nearest one. */
+/* Suggestion for an unknown key: the same group elsewhere, or the nearest key. */
 static const char *suggest(const struct lp_choices *choices, const char *key)
 {
     size_t length = strcspn(key, "@"), distance = (size_t)-1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What was chosen for the groups: by overrides of the command line, by "override" in defaults
- * lists, and in the lists themselves. For lib/config only. */
+/** Options chosen for groups: by overrides on the command line, by "override" in defaults lists, or
+ * in the lists themselves. For lib/config only. */
 #ifndef LP_CONFIG_CHOICES_H
 #define LP_CONFIG_CHOICES_H
 
@@ -8,12 +8,12 @@
 #include "lib/config/override.h"
 #include "lib/config/repository.h"
 
-/* An option that replaces the one of a list, or takes a group out. */
+/* Replaces the option of a list, or removes a group. */
 struct lp_choice {
     const char *key; /* "group" or "group@package" */
     const char *name;
     const struct lp_value *names;
-    const char *text;              /* of the override; NULL: it comes from a list */
+    const char *text;              /* text of the override; NULL: from a list */
     const struct lp_value *origin; /* of that list */
     bool used;
 };
@@ -33,26 +33,26 @@ struct lp_choices {
 void lp_choices_init(struct lp_choices *choices, struct lp_repository *repository);
 void lp_choices_clear(struct lp_choices *choices);
 
-/** An override of the command line. 0; LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+/** Add an override of the command line. 0; LLMPERF_EINVAL, LLMPERF_ENOMEM. */
 int lp_choices_add(struct lp_choices *choices, const struct lp_override *override);
 
-/** "override group: option" of a list; an earlier choice wins. 0 or LLMPERF_ENOMEM. */
+/** Add "override group: option" of a list; earlier choices have precedence. 0 or LLMPERF_ENOMEM. */
 int lp_choices_override(struct lp_choices *choices, const struct lp_default *item);
 
-/** Give an element the option that was chosen for it. 0 or LLMPERF_ENOMEM. */
+/** Set the chosen option of an element. 0 or LLMPERF_ENOMEM. */
 int lp_choices_apply(struct lp_choices *choices, struct lp_default *item);
 
-/** Note whether the element was taken out. 0 or LLMPERF_ENOMEM. */
+/** Mark an element that was removed. 0 or LLMPERF_ENOMEM. */
 int lp_choices_remove(struct lp_choices *choices, struct lp_default *item);
 
-/** Remember the option of an element; two for one group are an error. 0; LLMPERF_EFORMAT,
+/** Record the option of an element; two for one group are an error. 0; LLMPERF_EFORMAT,
  * LLMPERF_ENOMEM. */
 int lp_choices_learn(struct lp_choices *choices, const struct lp_default *item);
 
 /** Known options by key, for interpolation. 0 or LLMPERF_ENOMEM. */
 int lp_choices_map(const struct lp_choices *choices, struct lp_value **map_out);
 
-/** Whether every override met its group. 0; LLMPERF_EINVAL (with the nearest group). */
+/** Check that each override matched a group. 0; LLMPERF_EINVAL (with the nearest group). */
 int lp_choices_check(const struct lp_choices *choices);
 
 #endif

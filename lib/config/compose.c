@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A configuration out of several files and overrides. */
+/* Composes a configuration from files and overrides. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@ struct composition {
     struct lp_repository repository;
     struct lp_values *values;
     struct lp_value *root;
-    bool is_empty;     /* no file at all: a run has its options alone */
-    const char *model; /* comes before that text; NULL: none */
-    const char *name;  /* of the first file, below its folder */
+    bool is_empty;     /* no file: only the options of a run */
+    const char *model; /* merged before that text; NULL: none */
+    const char *name;  /* name of the first file in its folder */
     struct lp_override *overrides;
     size_t override_count;
     time_t now;
@@ -36,13 +36,13 @@ static bool is_file(const char *name)
            (strchr(name, '/') || strstr(name, ".yaml") || strstr(name, ".yml"));
 }
 
-/* It needs no data files: then it has its options alone. */
+/* Works without data files: then there are only the options. */
 static bool is_usual_run(const struct composition *composition)
 {
     return strcmp(composition->name, USUAL) == 0;
 }
 
-/* A file brings its own folder, which is searched before that of the library. */
+/* A file's own folder is searched before that of the library. */
 static int choose_roots(struct composition *composition, const char *name)
 {
     struct lp_repository *repository = &composition->repository;
@@ -90,7 +90,7 @@ static int check_first(struct composition *composition, const char *name)
                     lp_repository_options(&composition->repository, ".", name));
 }
 
-/* "model=NAME": the folder of that name has groups and no options, so nothing else can be meant. */
+/* "model=NAME": that folder has groups and no options, so nothing else can be meant. */
 static bool names_model(const struct lp_override *override)
 {
     const struct lp_value *value = override->value;
@@ -144,7 +144,7 @@ static int merge_parts(struct composition *composition)
     return status;
 }
 
-/* Others refer to what is in them, and would be blamed. */
+/* Check these first: other values refer to them, and errors would name those. */
 static int check_maps(const struct composition *composition)
 {
     static const struct {
@@ -183,7 +183,7 @@ static int name_model(struct composition *composition, struct lp_value *descript
     return lp_value_put(composition->values, description, "name", value);
 }
 
-/* The name is set too: it is the only trace of the file in the configuration. */
+/* Set the name too: nothing else in the configuration refers to the file. */
 static int put_model(struct composition *composition, const char *model)
 {
     struct lp_value *description;
@@ -200,7 +200,7 @@ static int put_model(struct composition *composition, const char *model)
     return lp_value_put(composition->values, composition->root, MODEL, description);
 }
 
-/* A text at the key of the model that names one; one with "${" does so later. */
+/* The model's key has a text: a name now, or after interpolation if it contains "${". */
 static const struct lp_value *find_model_name(const struct composition *composition)
 {
     const struct lp_value *value = lp_value_get(composition->root, MODEL, strlen(MODEL));
@@ -227,7 +227,7 @@ static int place_model(struct composition *composition)
                     llmperf_last_error());
 }
 
-/* The key of an option need not stand in a file. */
+/* An option's key need not be in a file. */
 static int apply(const struct composition *composition, struct lp_override *override)
 {
     if (override->kind == LP_OVERRIDE_CHANGE && lp_option_find(override->key))
@@ -254,7 +254,7 @@ static int compose(struct composition *composition, const char *name, const char
     if ((!composition->is_empty && (status = merge_parts(composition)) < 0) ||
         (status = place_model(composition)) < 0)
         return status;
-    composition->model = NULL; /* It is in its place, and overrides may change it. */
+    composition->model = NULL; /* it is merged now, and overrides may change it */
     for (size_t i = 0; status == 0 && i < composition->override_count; i++)
         if (!lp_override_is_group(&composition->repository, &composition->overrides[i]))
             status = apply(composition, &composition->overrides[i]);

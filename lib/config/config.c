@@ -15,8 +15,8 @@
 #include "lib/config/scalar.h"
 #include "llmperf/sys/config.h"
 
-/* The file itself, or for a relative path that does not exist the one below the data folder. NULL
- * without memory. */
+/* The file itself, or for a relative path that does not exist, the file in the data folder. NULL:
+ * out of memory. */
 static char *resolve(const char *path)
 {
     const char *data = path[0] == '/' || lp_path_exists(path) ? NULL : llmperf_config_dir();
@@ -68,7 +68,7 @@ int llmperf_config_parse(const char *text, llmperf_config **config_out)
     return status;
 }
 
-/* Follow the dots; the error names the line of the map or list that lacks the next part. */
+/* Follow the dots; an error names the line of the map or list without the next part. */
 static int find(const llmperf_config *config, const char *key, const struct lp_value **found_out)
 {
     const struct lp_value *at = config->root, *next;
@@ -120,7 +120,7 @@ static size_t count_digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* [+-]digits without a leading zero, which YAML 1.1 would read as octal. */
+/* [+-]digits without a leading zero, which would be octal in YAML 1.1. */
 static bool is_integer(const char *text)
 {
     size_t digits;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the data files of the library are. */
+/* Finds the data files of the library. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
@@ -15,7 +15,7 @@
 #include "llmperf/sys/config.h"
 
 static pthread_once_t folder_once = PTHREAD_ONCE_INIT;
-static char folder[PATH_MAX]; /* written once, under folder_once; "" if there is none */
+static char folder[PATH_MAX]; /* written once; "": none */
 
 static bool take_folder(const char *path)
 {
@@ -27,9 +27,8 @@ static bool take_folder(const char *path)
     return true;
 }
 
-/* The file that contains this code. Linked statically, that is the program; the path from dladdr()
- * is then chosen by the program's caller, so it must not be trusted if the program has more rights
- * than its caller. */
+/* The file with this code. If statically linked, that is the program. dladdr() then returns a path
+ * chosen by the program's caller, which must not be trusted if the program has more rights. */
 static bool find_library(char *path)
 {
     static const char self;

@@ -115,7 +115,7 @@ const char *lp_default_name(const struct lp_default *item)
     return slash ? slash + 1 : item->path;
 }
 
-/* A path as seen from the root: one with a slash in front already is. */
+/* Absolute path in the tree of groups; a leading slash means that it already is. */
 static const char *from_root(struct lp_values *values, const struct lp_default *item,
                              const char *path)
 {
@@ -136,7 +136,7 @@ static const char *folder_of(struct lp_values *values, const char *path)
     return slash == path ? "/" : lp_values_printf(values, "%.*s", (int)(slash - path), path);
 }
 
-/* The group as it was written. */
+/* The group as written. */
 static const char *written_group(struct lp_values *values, const struct lp_default *item)
 {
     return item->group ? item->group : folder_of(values, item->path);
@@ -169,7 +169,7 @@ static const char *with_dots(struct lp_values *values, const char *group)
     return dotted;
 }
 
-/* After the last "_global_" a package starts at the root. */
+/* After the last "_global_" a package is relative to the root. */
 static const char *cut_global(const char *package)
 {
     const char *found = NULL;
@@ -221,7 +221,7 @@ int lp_default_place(struct lp_values *values, struct lp_default *item, const ch
 {
     const char *found, *group;
 
-    if (!folder || !package) /* no memory for the place of the list */
+    if (!folder || !package) /* out of memory */
         return LLMPERF_ENOMEM;
     item->parent_folder = folder;
     item->parent_package = package;

@@ -13,14 +13,14 @@
 #define DEPTH_MOST 64
 #define ITEMS_MOST 10000
 
-/* State of one expansion. */
+/* State of an expansion. */
 struct expansion {
     struct lp_repository *repository;
     struct lp_values *values;
     struct lp_choices choices;
     struct lp_parts *parts;
     LP_VECTOR(struct lp_default *) items; /* owns all */
-    LP_VECTOR(const char *) seen;         /* groups among the parts */
+    LP_VECTOR(const char *) seen;         /* groups so far */
     time_t now;
     int depth;
 };
@@ -60,7 +60,7 @@ static int add_child(struct lp_default *parent, struct lp_default *child)
     return 0;
 }
 
-/* A file can declare its own package, which is relative to the root. */
+/* A file may declare its own package, relative to the root. */
 static int take_header(struct expansion *expansion, struct lp_default *item,
                        const struct lp_source *source)
 {
@@ -96,7 +96,7 @@ static int no_file(struct expansion *expansion, const struct lp_default *item, c
                         : "");
 }
 
-/* The elements of a file's list, with "_self_" at its end if the file does not place itself. */
+/* Elements of a file's list, with "_self_" at the end unless the file has it. */
 static int read_list(struct expansion *expansion, struct lp_default *parent,
                      const struct lp_source *source, bool more, struct lp_default ***list_out,
                      size_t *count_out)
@@ -126,8 +126,7 @@ static int read_list(struct expansion *expansion, struct lp_default *parent,
     return status;
 }
 
-/* "override group: option" of this list applies to nested lists, unless an outer list or override
- * has chosen already. */
+/* "override group: option" applies to nested lists, unless an outer list or override has chosen. */
 static int note_overrides(struct expansion *expansion, const struct lp_default *parent,
                           struct lp_default **list, size_t count, bool late)
 {
@@ -154,7 +153,7 @@ static int note_overrides(struct expansion *expansion, const struct lp_default *
     return status;
 }
 
-/* Several options of one group are as many files. */
+/* Several options of a group are several files. */
 static int add_options(struct expansion *expansion, struct lp_default *parent,
                        const struct lp_default *several, bool late)
 {
@@ -177,7 +176,7 @@ static int add_options(struct expansion *expansion, struct lp_default *parent,
     return status;
 }
 
-/* Last one first, so that what a later file overrides is known before the earlier one is read. */
+/* In reverse order, so that overrides in later files are known before earlier files are read. */
 static int add_children(struct expansion *expansion, struct lp_default *parent,
                         struct lp_default **list, size_t count, bool late)
 {
@@ -199,7 +198,7 @@ static int add_children(struct expansion *expansion, struct lp_default *parent,
     return status;
 }
 
-/* Options that name other choices: "db_${db}". */
+/* Options that refer to other choices: "db_${db}". */
 static int resolve_open(struct expansion *expansion, struct lp_default *item)
 {
     struct lp_interpolation whole = { expansion->values, NULL, expansion->now, 0 };
@@ -263,7 +262,7 @@ static int expand_list(struct expansion *expansion, struct lp_default *item,
     return status;
 }
 
-/* Read the file of an element and what that includes. */
+/* Read the file of an element and the files that it includes. */
 static int expand_file(struct expansion *expansion, struct lp_default *item, bool late)
 {
     const struct lp_source *source = NULL;
@@ -301,7 +300,7 @@ static int expand(struct expansion *expansion, struct lp_default *item, bool lat
     return status;
 }
 
-/* A group appears once among the parts. */
+/* A group may appear only once. */
 static int note_group(struct expansion *expansion, const struct lp_default *item)
 {
     const char *key = item->group ? lp_default_key(expansion->values, item) : NULL;

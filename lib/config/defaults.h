@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From a first file, its defaults lists and the overrides of groups to the list of files that a
- * configuration is merged from. For lib/config only. */
+/** Expands a first file, its defaults lists and overrides of groups into the list of files to
+ * merge. For lib/config only. */
 #ifndef LP_CONFIG_DEFAULTS_H
 #define LP_CONFIG_DEFAULTS_H
 
@@ -9,7 +9,7 @@
 #include "lib/config/override.h"
 #include "lib/config/repository.h"
 
-/* A file and the dotted key that its values go to. */
+/* A file and the dotted key for its values. */
 struct lp_part {
     const struct lp_source *source;
     const char *package;
@@ -19,11 +19,11 @@ struct lp_parts {
     LP_VECTOR(struct lp_part) list;
 };
 
-/** Whether an override chooses an option of a group; else it changes a value. */
+/** Does an override choose an option of a group? If not, it changes a value. */
 bool lp_override_is_group(const struct lp_repository *repository,
                           const struct lp_override *override);
 
-/** List the parts in the order of merging; overrides of values are left alone.
+/** List the files in the order of merging. Overrides of values are skipped.
  *
  * @param parts_out  Zero-initialised; lp_vector_clear(&parts_out->list).
  * @return 0; LLMPERF_ENOENT (a file or an option), LLMPERF_EINVAL (an override), LLMPERF_EFORMAT,

@@ -10,12 +10,12 @@
 
 #define PARTS_MOST 64
 
-/* State of one change. */
+/* State of a change. */
 struct edit {
     struct lp_values *values;
     struct lp_value *root;
     const struct lp_override *override;
-    bool add; /* keys that do not exist are made */
+    bool add; /* add missing keys */
 };
 
 static int count_parts(const char *key)
@@ -67,7 +67,7 @@ static bool is_container(const struct lp_value *value)
     return value && value->kind != LP_VALUE_TEXT;
 }
 
-/* A map whose keys must all be there. */
+/* The map at a path whose keys must exist. */
 static int check_keys(const struct edit *edit, const struct lp_value *into,
                       const struct lp_value *from)
 {
@@ -114,7 +114,7 @@ static int set_last(const struct edit *edit, struct lp_value *parent, const char
                                          : lp_value_put(edit->values, parent, key, value);
 }
 
-/* The map or list that holds the last part of the key. */
+/* The map or list that contains the last part of the key. */
 static int find_parent(const struct edit *edit, struct lp_value **parent_out, const char **last_out)
 {
     const char *at = edit->override->key;

@@ -10,15 +10,15 @@
 #define SAFE_FIRST "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_/"
 #define SAFE       SAFE_FIRST "0123456789.+-@^()"
 
-/* A text that any reader of YAML takes for just this text without quotes. */
+/* Is it read as the same text without quotes by any YAML reader? */
 static bool is_plain(const char *text)
 {
     return *text && strchr(SAFE_FIRST, *text) && strspn(text, SAFE) == strlen(text) &&
            lp_scalar_of(text) == LP_SCALAR_STRING;
 }
 
-/* Characters that need double quotes and an escape: control characters, line ends of any kind, and
- * what YAML does not count as a character. Their length in UTF-8, 0 for others. */
+/* Characters that need quotes and an escape: control characters, line ends of any kind, and
+ * non-characters of YAML. Returns their length in UTF-8; 0 for other characters. */
 static size_t escape(const char *text, char name[8])
 {
     const unsigned char *byte = (const unsigned char *)text;
@@ -79,7 +79,7 @@ static void add_quoted(struct lp_text *out, const char *text)
     lp_text_puts(out, "'");
 }
 
-/* A resolved text that holds "${" gets a backslash before it, and those before it are doubled. */
+/* "${" in a resolved text gets a backslash, and backslashes before it are doubled. */
 static void add_string(struct lp_text *out, const struct lp_value *value)
 {
     const char *text = value->text, *found;
@@ -137,8 +137,8 @@ static void add_flat(struct lp_text *out, const struct lp_value *value)
     lp_text_puts(out, "\n");
 }
 
-/* Documents are stored and shown, so a placeholder of a secret ("${oc.env:NAME}") is kept
- * unresolved. */
+/* Documents are stored and shown, so placeholders of secrets ("${oc.env:NAME}") are not
+ * resolved. */
 static bool is_secret(const struct lp_value *map, const struct lp_value_entry *entry)
 {
     const struct lp_value *value = entry->value;
@@ -149,7 +149,7 @@ static bool is_secret(const struct lp_value *map, const struct lp_value_entry *e
            (value->state == LP_VALUE_RESOLVED || !strstr(value->text, "${"));
 }
 
-/* Entries of a map or list; the first one continues the current line. */
+/* Entries of a map or list; the first continues the current line. */
 static void add_entries(struct lp_text *out, const struct lp_value *value, int level)
 {
     for (size_t i = 0; i < value->count && !out->failed; i++) {

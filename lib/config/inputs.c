@@ -17,7 +17,7 @@ struct manifest {
     struct lp_text out;
 };
 
-/* A file that does not exist keeps its path, and its size is null. */
+/* The path of a missing file is kept; its size is null. */
 static void put_path(struct manifest *manifest, const char *path)
 {
     char joined[2 * PATH_MAX], real[PATH_MAX];
@@ -33,7 +33,7 @@ static void put_path(struct manifest *manifest, const char *path)
         lp_text_puts(&manifest->out, "\n    size_bytes: null\n");
 }
 
-/* Other members of an entry, such as its category, are kept if they are plain values. */
+/* Other members of an entry, such as a category, are kept if they are scalars. */
 static int put_rest(struct manifest *manifest, const char *key)
 {
     const char *name;

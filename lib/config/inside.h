@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of a configuration. For lib/config only. */
+/** Contents of a configuration. For lib/config only. */
 #ifndef LP_CONFIG_INSIDE_H
 #define LP_CONFIG_INSIDE_H
 
@@ -10,7 +10,7 @@
 struct llmperf_config {
     struct lp_values values;
     struct lp_value *root;
-    bool composed; /* "???": a required value that is missing */
+    bool composed; /* "???" is then a missing required value */
 };
 
 /* Overrides of values (edit.c). */
@@ -19,17 +19,18 @@ struct llmperf_config {
 int lp_edit_apply(struct lp_values *values, struct lp_value *root,
                   const struct lp_override *override);
 
-/** Put a map at a dotted key: merge it into what is there. "" is the root. 0; LLMPERF_EFORMAT (the
- * key is too deep), LLMPERF_ENOMEM. */
+/** Merge a map into the one at a dotted key; "" is the root. 0; LLMPERF_EFORMAT (key too deep),
+ * LLMPERF_ENOMEM. */
 int lp_edit_embed(struct lp_values *values, struct lp_value *root, const char *key,
                   const struct lp_value *map);
 
 /* A tree as text (emit.c). */
 
-/** Block style, two blanks a level; reads back as the same values, also where a text holds "${". */
+/** Block style with two blanks per level. Reads back as the same values, even for texts with
+ * "${". */
 void lp_emit_yaml(struct lp_text *out, const struct lp_value *value);
 
-/** One line a value, two blanks a level. */
+/** One value per line, two blanks per level. */
 void lp_emit_json(struct lp_text *out, const struct lp_value *value);
 
 #endif

@@ -17,10 +17,10 @@
 #define ARGUMENTS_MOST 2
 #define BLANKS         " \t\n"
 
-/* State of reading one text. */
+/* State while a text is read. */
 struct reader {
     struct lp_interpolation *whole;
-    struct lp_value *owner; /* the text's own node */
+    struct lp_value *owner; /* the text's node */
     const char *at;
 };
 
@@ -62,7 +62,7 @@ static const char *owner_place(const struct reader *reader)
 
 /* Texts */
 
-/* Backslashes before "${": two give one, and an odd one escapes the "${". */
+/* Backslashes before "${": two give one; an odd one escapes "${". */
 static void add_plain(struct reader *reader, struct lp_text *out)
 {
     const char *start = reader->at, *found;
@@ -94,7 +94,7 @@ static int add_value(struct reader *reader, const struct lp_value *value, struct
     return 0;
 }
 
-/* A text with interpolations in it; one that is nothing else gives the value itself. */
+/* A text with interpolations. If it is a single interpolation, the result is the value itself. */
 static int read_text(struct reader *reader, struct lp_value **value_out)
 {
     const char *start = reader->at;
@@ -127,8 +127,8 @@ static int read_text(struct reader *reader, struct lp_value **value_out)
 
 /* Keys */
 
-/* Follow a path; values on it are resolved first, as they may be references to maps. NULL and 0:
- * not found. */
+/* Follow a path. Values on it are resolved first, as they may refer to maps. NULL and 0: not
+ * found. */
 static int follow(struct lp_interpolation *whole, struct lp_value *from, const char *path,
                   struct lp_value **value_out)
 {
@@ -147,7 +147,7 @@ static int follow(struct lp_interpolation *whole, struct lp_value *from, const c
     return status;
 }
 
-/* One dot is the map or list that contains the text, each further dot its parent. */
+/* One dot is the map or list with the text, each further dot its parent. */
 static int find_key(struct reader *reader, const char *path, struct lp_value **value_out)
 {
     struct lp_value *from = *path == '.' ? reader->owner : reader->whole->root;
@@ -249,8 +249,8 @@ static const struct resolver {
     { "now", call_now },
 };
 
-/* Length of an argument: up to a comma or brace that is not in quotes, brackets or another
- * interpolation. */
+/* Length of an argument: up to a comma or brace outside of quotes, brackets and nested
+ * interpolations. */
 static size_t argument_length(const char *text)
 {
     size_t i = 0;
@@ -331,7 +331,7 @@ static int read_call(struct reader *reader, const char *name, struct lp_value **
                 "; known resolvers: oc.env, oc.select, oc.decode, now");
 }
 
-/* The name up to ':' or '}'; it may hold interpolations itself. */
+/* The name up to ':' or '}'; may contain interpolations. */
 static int read_name(struct reader *reader, struct lp_text *name)
 {
     struct lp_value *value;
@@ -354,7 +354,7 @@ static int read_name(struct reader *reader, struct lp_text *name)
     return status == 0 && name->failed ? lp_out_of_memory() : status;
 }
 
-/* "${…}" at the reader's place. */
+/* "${…}" at the current position. */
 static int evaluate(struct reader *reader, struct lp_value **value_out)
 {
     struct lp_text name = { 0 };
@@ -378,7 +378,7 @@ static int evaluate(struct reader *reader, struct lp_value **value_out)
 
 /* Nodes */
 
-/* The node becomes a copy of the referenced value, and keeps its own place. */
+/* The node becomes a copy of the referenced value, in its own position. */
 static int become(struct lp_values *values, struct lp_value *node, const struct lp_value *from)
 {
     struct lp_value *copy = lp_value_copy(values, from), *parent = node->parent;

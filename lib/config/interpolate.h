@@ -10,15 +10,15 @@
 
 struct lp_interpolation {
     struct lp_values *values;
-    struct lp_value *root; /* of keys without a leading dot */
+    struct lp_value *root; /* root for keys without a leading dot */
     time_t now;
     int depth;
 };
 
 bool lp_has_interpolation(const struct lp_value *value);
 
-/** Replace the interpolations of a value and of all below it. 0; LLMPERF_EFORMAT (names file, line
- * and the nearest key), LLMPERF_ENOMEM. */
+/** Resolve the interpolations of a value and of everything below it. 0; LLMPERF_EFORMAT (with file,
+ * line and the nearest key), LLMPERF_ENOMEM. */
 int lp_interpolate(struct lp_interpolation *interpolation, struct lp_value *value);
 
 #endif

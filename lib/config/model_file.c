@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the description of a model is, and what the model is called. */
+/* Finds the description and the name of a model. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 #include "lib/base/status.h"
 #include "lib/config/config.h"
 
-/* A config.json has some kilobytes; label maps of classifiers bring it to a few hundred. */
+/* A config.json has some kilobytes, or a few hundred with label maps of classifiers. */
 #define FILE_BYTES_MAX (16 << 20)
 
-/* model/NAME/arch/NAME.default.yaml of the data files. */
+/* Path in the data files: model/NAME/arch/NAME.default.yaml. */
 static bool find_by_name(const char *name, char *path)
 {
     const char *folder = strchr(name, '/') ? NULL : llmperf_config_dir();

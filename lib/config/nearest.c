@@ -5,7 +5,7 @@
 #include "lib/config/nearest.h"
 
 #define LETTERS_MOST 127
-#define KEYS_MOST    20000 /* keys to examine; enough for a message */
+#define KEYS_MOST    20000 /* keys compared; enough for a message */
 
 struct search {
     const char *wanted;
@@ -47,7 +47,8 @@ static const char *last_part(const char *path)
     return dot ? dot + 1 : path;
 }
 
-/* The whole path, or its last part under another parent, which counts as one letter more. */
+/* Compare the whole path, or the last part under another parent, which counts as one more
+ * letter. */
 static void consider(struct search *search)
 {
     size_t distance = lp_distance(search->wanted, search->path);

@@ -5,14 +5,13 @@
 
 #include "lib/config/value.h"
 
-/** Letters to insert, delete or replace to turn one word into the other; words beyond 127 letters
- * are cut. */
+/** Edit distance: letters to insert, delete or replace. Words are cut after 127 letters. */
 size_t lp_distance(const char *left, const char *right);
 
-/** Whether a word at that distance may have been meant. */
+/** Is a word at that distance a likely suggestion? */
 bool lp_distance_is_near(const char *word, size_t distance);
 
-/** "; nearest: KEY" for the key of the tree that comes nearest to `key`; "" if none does. */
+/** "; nearest: KEY" for the key of the tree nearest to `key`; "" if none is near. */
 const char *lp_nearest_key(struct lp_values *values, const struct lp_value *root, const char *key);
 
 #endif

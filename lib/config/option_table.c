@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All options, one entry each; lib/config/options.h explains the members. Entries begin with the
- * key of the configuration, the variable of the environment, the field of a call and the option of
- * the command line, and end with the default and the help. A key precedes those that take their
- * default from it. */
+/* All options, one entry each; lib/config/options.h explains the members. An entry begins with
+ * configuration key, environment variable, call field and command line option, and ends with
+ * default and help. A key comes before those that use it as their default. */
 #include "lib/config/options.h"
 
 #include "llmperf/session.h"
@@ -86,7 +85,7 @@ const struct lp_option lp_options[] = {
          "Recording (replay) or script (fake) of the device source."),
     TEXT(NULL, NULL, FIELD(record_path), NO_CLI, NULL,
          "File for a recording of the session; none by default."),
-    /* Where it goes */
+    /* Output */
     TEXT("run.id", NULL, FIELD(run_id), NO_CLI, NULL,
          "Name of the run; default: UTC time and process id."),
     TEXT("artifacts.dir", "LLMPERF_OUT", FIELD(out_dir), CLI("--out", "DIR", "run nsys ncu deep"),
@@ -113,7 +112,7 @@ const struct lp_option lp_options[] = {
          CLI("--config", "NAME", "run nsys ncu deep import config top list"), NULL,
          "Configuration: a name in the data files, a YAML file or the config.yaml of a run. "
          "KEY=VALUE changes it."),
-    /* What is computed from it */
+    /* Analysis */
     ANY("model", NULL, FIELD(model_path),
         CLI("--model", "MODEL", "run nsys ncu deep import report config"), NULL,
         "Model from which FLOPs, bytes and roofline bounds of the stages are computed: a name "
@@ -193,7 +192,7 @@ const struct lp_option lp_options[] = {
     SWITCH(NCU "export.csv", NULL, NO_FIELD, NO_CLI, NULL, NULL),
     SWITCH(NCU "force_overwrite", NULL, NO_FIELD, NO_CLI, NULL, NULL),
     ANY(NCU "args", NULL, NO_FIELD, NO_CLI, "list", NULL),
-    /* Environment alone */
+    /* Environment only */
     TEXT(NULL, "LLMPERF_CONFIG_DIR", NO_FIELD, NO_CLI, NULL,
          "Folder of the data files instead of the installed one."),
     TEXT(NULL, "LLMPERF_CUPTI_PATH", NO_FIELD, NO_CLI, NULL,

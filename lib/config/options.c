@@ -63,7 +63,7 @@ static int find_word(const struct lp_option *option, const char *word)
     return -1;
 }
 
-/* The number of a value: of a word its place, of a switch 1 or 0; of a text the text. */
+/* Number of a value: index of a word, 1 or 0 of a switch; for texts the text. */
 static int read_config(const llmperf_config *config, const struct lp_option *option,
                        const char *key, const char **text_out, int64_t *number_out)
 {
@@ -92,7 +92,7 @@ static int read_config(const llmperf_config *config, const struct lp_option *opt
     return 0;
 }
 
-/* No value is fine, and so is one that must still be given ("???"). */
+/* A missing value is valid, and so is "???" (must still be given). */
 static int check_option(const llmperf_config *config, const struct lp_option *option)
 {
     const char *text;
@@ -114,9 +114,9 @@ int lp_options_check(const llmperf_config *config)
     return status;
 }
 
-/* Values that may be missing. */
+/* Optional values. */
 
-/* 1: there is a value, and its key takes it. */
+/* 1: there is a value, and it is valid for its key. */
 static int check_value(const llmperf_config *config, const char *key)
 {
     const struct lp_option *option = lp_option_find(key);
@@ -156,7 +156,7 @@ static int check_key(const llmperf_config *config, const char *map, const char *
     size_t distance = (size_t)-1;
     char path[256];
 
-    /* Ours at the root are maps; a plain value there is the program's own. */
+    /* Our keys at the root are maps; a scalar there is the program's own. */
     if (!*map && llmperf_config_length(config, key) == 0)
         return 0;
     for (size_t i = 0; names[i]; i++) {
@@ -186,7 +186,7 @@ static int check_keys(const llmperf_config *config, const char *key, const char 
     return status;
 }
 
-/* The keys of a map that options have, ended by NULL; `size` is enough for all. */
+/* Option keys of a map, ended by NULL; `size` must be enough for all. */
 static void names_below(const char *map, const char **names)
 {
     size_t length = strlen(map), count = 0;
@@ -221,7 +221,7 @@ int lp_options_check_keys(const llmperf_config *config)
     return status;
 }
 
-/* One value out of several */
+/* Precedence */
 
 static int refuse(const struct lp_option *option, const char *variable, const char *value)
 {
@@ -236,7 +236,7 @@ static int refuse(const struct lp_option *option, const char *variable, const ch
                     value, option->least, option->most);
 }
 
-/* Of the environment, or a default. */
+/* From the environment, or the default. */
 static int read_text(const struct lp_option *option, const char *name, const char *text,
                      int64_t *number_out)
 {
@@ -294,7 +294,7 @@ static bool is_in_call(const struct lp_option *option, llmperf_session_options *
     if (is_number(option))
         return number_of(option, values) != 0;
     text = *(const char **)place(option, values);
-    return text && (*text || !option->usual); /* "" is none where there is no default */
+    return text && (*text || !option->usual); /* without a default "" means none */
 }
 
 static void set(const struct lp_option *option, llmperf_session_options *values, const char *text,
@@ -336,7 +336,7 @@ static bool is_override(const llmperf_config *config, const char *key)
     return llmperf_config_origin(config, key, &file, &line) == 0 && line == 0;
 }
 
-/* The key that has a value; NULL: none does. */
+/* The key with a value; NULL: none. */
 static const char *find_key(const struct lp_option *option, const llmperf_config *config)
 {
     if (!config || option->kind == LP_OPTION_ANY)
@@ -358,7 +358,7 @@ static enum lp_option_from find_from(const struct lp_option *option, const llmpe
     return *text_out && **text_out ? LP_FROM_ENVIRONMENT : key ? LP_FROM_CONFIG : LP_FROM_NOWHERE;
 }
 
-/* @param number_out  0 where nothing gives one; of a call it is not read. */
+/* @param number_out  0 if not set; not read for values of a call. */
 static int resolve(const struct lp_option *option, const llmperf_config *config,
                    llmperf_session_options *values, uint8_t *from, int64_t *number_out)
 {
@@ -380,7 +380,7 @@ static int resolve(const struct lp_option *option, const llmperf_config *config,
     return status;
 }
 
-/* Without a field: options of nsys and ncu, which have no help here, are read by their users. */
+/* Options of nsys and ncu have no field and no help here; their users read them. */
 static bool is_of_session(const struct lp_option *option)
 {
     return option->key && option->help && is_number(option);

@@ -14,13 +14,13 @@
 #define LETTERS    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS     "0123456789"
 
-/* What a text without quotes may hold; all else needs a backslash or quotes. */
+/* Characters of a text without quotes; others need a backslash or quotes. */
 #define UNQUOTED LETTERS DIGITS "_/-\\+.$%*@?|:" BLANKS
 #define ESCAPED  "\\()[]{}:=," BLANKS
 
 struct reader {
     struct lp_values *values;
-    const char *owner; /* for errors and as origin of values */
+    const char *owner; /* for errors, and as origin of the values */
     const char *at;
     int depth;
 };
@@ -38,7 +38,7 @@ static void skip_blanks(struct reader *reader)
     reader->at += strspn(reader->at, BLANKS);
 }
 
-/* The words of the grammar are those of YAML, but in any case, and yes, no, on, off are texts. */
+/* Keywords are those of YAML in any case, but yes, no, on and off are texts. */
 static bool is_word(const char *text, const char *word)
 {
     size_t i = 0;
@@ -60,8 +60,7 @@ static bool is_int(const char *text)
     return *text != '\0';
 }
 
-/* Like YAML's, but a whole part has no leading zeros, and a single "_" is allowed only between
- * digits. */
+/* Like YAML's, but integers have no leading zeros, and "_" must be between digits. */
 static bool is_float(const char *text)
 {
     size_t whole;
@@ -78,7 +77,7 @@ static bool is_float(const char *text)
            !strpbrk(text, "infaINFA");
 }
 
-/* A text without quotes, escapes and interpolation is a number or a word if all of it is. */
+/* A text without quotes, escapes and interpolation may be a number or keyword. */
 static struct lp_value *classify(const struct reader *reader, char *text)
 {
     const char *unsigned_text = text + (*text == '+' || *text == '-');
@@ -118,7 +117,7 @@ static int take_value(const struct reader *reader, struct lp_text *text, bool pl
     return *value_out ? 0 : LLMPERF_ENOMEM;
 }
 
-/* In quotes a backslash counts before the quote only: an odd one keeps the quote in the text. */
+/* In quotes a backslash counts only before the quote: an odd number keeps the quote. */
 static int read_quoted(struct reader *reader, struct lp_value **value_out)
 {
     struct lp_text text = { 0 };
@@ -144,7 +143,7 @@ static int read_quoted(struct reader *reader, struct lp_value **value_out)
     return take_value(reader, &text, false, value_out);
 }
 
-/* "${…}" unresolved, up to the first brace: nested ones need quotes. */
+/* An unresolved "${…}" up to the first brace; nested ones need quotes. */
 static int read_interpolation(struct reader *reader, struct lp_text *text)
 {
     size_t length = strcspn(reader->at, "}");
@@ -256,7 +255,7 @@ static int read_map(struct reader *reader, struct lp_value **value_out)
     return status;
 }
 
-/* "choice(a,b)", "int(x)": a name with a parenthesis. */
+/* A function, "choice(a,b)" or "int(x)": a name followed by a parenthesis. */
 static bool is_function(const char *text)
 {
     size_t name = strspn(text, LETTERS "_");
@@ -314,7 +313,7 @@ int lp_override_value(struct lp_values *values, const char *owner, const char *t
     return read_all(&reader, value_out);
 }
 
-/* Parts of a key: names and numbers with dots between, or names with slashes. */
+/* Parts of a key: names and numbers separated by dots, or names separated by slashes. */
 static bool is_key(const char *key)
 {
     for (const char *at = key;; at++) {

@@ -41,7 +41,7 @@ static bool ends_with(const char *text, const char *end)
     return length > end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* The file of a configuration; NULL and 0 if no root has it. */
+/* Path of a configuration file; NULL and 0: no root has it. */
 static int find_file(const struct lp_repository *repository, const char *path,
                      const char **file_out)
 {
@@ -61,8 +61,8 @@ static int find_file(const struct lp_repository *repository, const char *path,
     return 0;
 }
 
-/* "# @package NAME" among the lines with '@' that the file begins with; any other line ends them,
- * as it does in Hydra. */
+/* Find "# @package NAME" in the lines with '@' at the start of the file; any other line ends the
+ * search, as in Hydra. */
 static int read_header(struct lp_repository *repository, struct lp_source *source,
                        const char *bytes)
 {
@@ -82,7 +82,7 @@ static int read_header(struct lp_repository *repository, struct lp_source *sourc
     return 0;
 }
 
-/* The defaults list does not belong to the values of the file. */
+/* Remove the defaults list from the file's values. */
 static int take_defaults(struct lp_source *source)
 {
     struct lp_value *content = source->content;
@@ -144,7 +144,7 @@ int lp_repository_load(struct lp_repository *repository, const char *path,
         free(source);
         return lp_error(LLMPERF_ENOMEM, "out of memory while reading %s", file);
     }
-    source->path = ""; /* not to be found before it is read */
+    source->path = ""; /* cannot be found before it is read */
     if ((status = read_source(repository, source, file)) < 0)
         return status;
     source->path = lp_values_printf(repository->values, "%s", path);

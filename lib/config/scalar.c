@@ -68,7 +68,7 @@ static bool is_special_float(const char *text)
     return is_one_of(skip_sign(text), infinite, 3) || is_one_of(text, nan, 3);
 }
 
-/* Digits with a point or an exponent, and at least one digit before or after the point. */
+/* A number with a point or exponent, and a digit before or after the point. */
 static bool is_float(const char *text)
 {
     size_t whole, fraction = 0;
@@ -115,7 +115,8 @@ bool lp_scalar_true(const char *text)
     return is_true(text);
 }
 
-/* Without underscores; a number of more than 99 characters is cut, as none of ours is. */
+/* Copy without underscores. Numbers of more than 99 characters are cut; no valid value is as
+ * long. */
 static void plain_digits(char digits[100], const char *text)
 {
     size_t length = 0;
@@ -150,7 +151,7 @@ static double to_double(const char *text)
     return lp_number_read(digits, &end);
 }
 
-/* Fewest digits that read back as the same double: "d.ddde±xx" with its digits and exponent. */
+/* Fewest digits that read back as the same double, from "d.ddde±xx". */
 static void shortest(double value, char digits[32], int *exponent)
 {
     char text[40];
@@ -168,7 +169,7 @@ static void shortest(double value, char digits[32], int *exponent)
     *exponent = atoi(strchr(text, 'e') + 1);
 }
 
-/* Python's repr(): exponents below -4 and from 16 on are written as such. */
+/* As Python's repr(): exponents below -4 or from 16 on are written. */
 static void add_double(struct lp_text *out, double value)
 {
     char digits[32];

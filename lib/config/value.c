@@ -84,7 +84,7 @@ static int append(struct lp_value *parent, const char *key, struct lp_value *val
     return 0;
 }
 
-/* The line is that of the key, or of the element of a list. */
+/* The line is that of the key or list element. */
 static struct lp_value *from_yaml(struct lp_values *values, const struct lp_yaml_node *node,
                                   const char *file, uint32_t line)
 {
@@ -105,7 +105,7 @@ static struct lp_value *from_yaml(struct lp_values *values, const struct lp_yaml
     return value;
 }
 
-/* Keys are looked for one by one. 0 or LLMPERF_EFORMAT. */
+/* Limit the keys of a map: look-ups are linear. 0 or LLMPERF_EFORMAT. */
 static int check_maps(const struct lp_yaml_node *node, const char *file, uint32_t line)
 {
     int status = 0;
@@ -157,7 +157,7 @@ ptrdiff_t lp_value_find(const struct lp_value *map, const char *key, size_t leng
     return -1;
 }
 
-/* Element of a list by a decimal index without sign or leading zeros. */
+/* List element by decimal index without sign or leading zeros. */
 static struct lp_value *element(const struct lp_value *list, const char *index, size_t length)
 {
     size_t number = 0;
@@ -279,7 +279,7 @@ static struct lp_value *copy_tree(struct lp_values *values, const struct lp_valu
         return NULL;
     copy->state = from->state;
     copy->is_string = from->is_string;
-    copy->text = from->text; /* the pool keeps it */
+    copy->text = from->text; /* in the same pool */
     for (size_t i = 0; i < from->count; i++) {
         struct lp_value *child = copy_tree(values, from->entries[i].value, depth + 1);
 
@@ -299,8 +299,8 @@ bool lp_value_is_missing(const struct lp_value *value)
     return value->kind == LP_VALUE_TEXT && strcmp(value->text, "???") == 0;
 }
 
-/* The list or map that a text refers to, if the text is one interpolation of a key ("${a.b}",
- * "${.c}"); NULL for all others. */
+/* The list or map that a text refers to, if the text is a single interpolation of a key ("${a.b}",
+ * "${.c}"); else NULL. */
 static const struct lp_value *stands_for(struct lp_values *values, const struct lp_value *text)
 {
     const struct lp_value *at = text;

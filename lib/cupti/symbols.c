@@ -193,7 +193,8 @@ static bool find_symbols(void)
         if (!address && symbols[i].needed)
             return false;
         memcpy(symbols[i].slot, &address,
-               sizeof(address)); /* dlsym's pointer is a function's on every system we run on. */
+               sizeof(address)); /* A data pointer from dlsym() is copied to a function pointer of
+                                    the same size. */
     }
     return true;
 }

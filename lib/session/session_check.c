@@ -51,7 +51,7 @@ static int check_rules(const struct lp_options *options)
     return lp_error(status, "%s: %s", options->rules_name, llmperf_last_error());
 }
 
-/* For reports, which have no other dtype then. */
+/* Reports use this dtype if nothing else gives one. */
 static int check_dtype(void)
 {
     const char *word = lp_variable("LLMPERF_DTYPE");

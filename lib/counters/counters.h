@@ -10,10 +10,10 @@
 #include "lib/counters/host.h"
 #include "lib/device/device.h"
 
-/** How work is repeated when one pass is not enough. */
+/** How passes are repeated. */
 enum lp_counter_replay {
-    LP_REPLAY_NONE,  /* not repeated: the set has to fit into one pass */
-    LP_REPLAY_USER,  /* the program repeats the region; each time is a pass */
+    LP_REPLAY_NONE,  /* one pass only: the set must fit */
+    LP_REPLAY_USER,  /* the program repeats the region: one pass per call */
     LP_REPLAY_KERNEL /* CUPTI repeats each kernel */
 };
 
@@ -22,7 +22,7 @@ struct lp_counters_options {
     const struct lp_patterns *include;      /* Borrowed until close: regions by label or path */
     enum lp_counter_replay replay;
     uint32_t most_passes; /* 0: 1 without replay, else 64; with groups: maximum number of groups */
-    uint32_t group;       /* of the preset, counters_groups.h; 0: all of it */
+    uint32_t group;       /* of the preset, see groups.h; 0: all of it */
     uint32_t budget;      /* maximum overhead of ranges in percent of the time; 0: no limit */
     uint64_t interval_ns; /* PM sampling: initial interval */
     bool attached;        /* CUPTI is attached already; else lp_counters_attach() follows */
@@ -31,12 +31,12 @@ struct lp_counters_options {
 
 /** State of the collection itself. */
 struct lp_counters_state {
-    bool running;        /* it was set up */
-    char problem[512];   /* why it was not, or stopped; "" if nothing is wrong */
+    bool running;        /* set up */
+    char problem[512];   /* why it is not set up or has stopped; "": no problem */
     uint64_t boundaries; /* begins and ends of ranges */
-    uint64_t cost_ns;    /* time that threads of the program spent on them; sampling: collector */
-    uint64_t others;     /* other threads' launches while a region was counted, included in it */
-    uint64_t samples;    /* PM sampling */
+    uint64_t cost_ns; /* time of the program's threads for them; with sampling, of the collector */
+    uint64_t others;  /* other threads' launches while a region was counted, included in it */
+    uint64_t samples; /* PM sampling */
     uint64_t samples_lost;
     uint64_t overflows; /* times that samples were lost because the buffer was full */
     uint32_t groups;    /* of the preset; 0: it was not split */
@@ -44,8 +44,8 @@ struct lp_counters_state {
 
 struct lp_counters;
 
-/** Start watching regions. 0; LLMPERF_ESTATE (one is open), LLMPERF_ENOMEM. Later errors are
- * reported in the state: CUPTI is not loaded yet. @threads one at a time */
+/** Start to watch regions. 0; LLMPERF_ESTATE (already started), LLMPERF_ENOMEM. Later errors are in
+ * the state, since CUPTI is not loaded yet. @threads one at a time */
 int lp_counters_open(const struct lp_counters_options *options, struct lp_counters **counters_out);
 
 /** CUPTI is attached from now on, in a session that began without it. @threads any thread */
@@ -57,7 +57,7 @@ void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_si
 /** Pause counting; open ranges are still closed. @threads collector only */
 void lp_counters_pause(struct lp_counters *counters, bool paused);
 
-/** Stop counting; a last deliver brings the rest. @threads collector only */
+/** Stop counting; deliver once more to get the rest. @threads collector only */
 void lp_counters_stop(struct lp_counters *counters);
 
 /** Stop without calling the driver, which has shut down: values not read yet are lost.
@@ -81,11 +81,11 @@ void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *s
  * collector only */
 const struct lp_counter_set *lp_counters_set(const struct lp_counters *counters);
 
-/** Stops first. NULL is allowed. @threads collector only */
+/** Close; stops first. NULL is allowed. @threads collector only */
 void lp_counters_close(struct lp_counters *counters);
 
-/** A launch on this thread, from the driver's callback; `name` of the kernel or NULL. Costs one
- * read of a variable unless ranges are counted. */
+/** A kernel launch on this thread (`name` may be NULL), from the driver's callback. Reads only one
+ * variable unless ranges are counted. */
 void lp_counters_launch(uint32_t kind, const char *name, void *launch_context,
                         uint32_t correlation);
 void lp_counters_launch_cancelled(uint32_t correlation);

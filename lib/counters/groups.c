@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CUPTI's host side plans whole sets; what fits into one pass together is found by querying the
- * passes of trial sets. */
+/* Splits a preset into groups. CUPTI plans whole sets only, so what fits into one pass is found by
+ * asking for the passes of trial sets. */
 #include "lib/counters/groups.h"
 
 #include <stdbool.h>
@@ -15,11 +15,11 @@
 #define TERMS_MOST  8
 #define TERM_BYTES  256
 
-/* A quantity, or a part of one, with the one candidate that was taken. */
+/* A quantity or a part of one, with the chosen candidate. */
 struct unit {
     const char *quantity, *unit, *about, *candidate;
-    size_t passes; /* on its own; 0: the chip lacks it */
-    bool taken;    /* it is in a group */
+    size_t passes; /* passes when alone; 0: the chip lacks it */
+    bool taken;    /* in a group */
 };
 
 struct planner {
@@ -27,8 +27,8 @@ struct planner {
     const uint8_t *availability;
     const struct lp_counter_preset *preset;
     LP_VECTOR(struct unit) units;
-    LP_VECTOR(uint32_t) members; /* of all groups, group by group: numbers of units */
-    LP_VECTOR(size_t) ends;      /* of each group in it */
+    LP_VECTOR(uint32_t) members; /* unit numbers of all groups, one group after the other */
+    LP_VECTOR(size_t) ends;      /* end of each group in `members` */
     uint32_t time;               /* unit of device time; units.count: none */
     struct lp_strings pool;
 };
@@ -56,7 +56,7 @@ static void clear_trial(struct lp_counter_preset *trial)
     lp_vector_clear(&trial->quantities);
 }
 
-/* A set of some units, and of one more if `more` is one. */
+/* The set of some units and, if it is one, of unit `more`. */
 static int open_units(const struct planner *planner, const uint32_t *members, size_t count,
                       uint32_t more, struct lp_counter_set **set_out)
 {
@@ -127,7 +127,7 @@ static size_t split_terms(const char *candidate, char terms[TERMS_MOST][TERM_BYT
     return count;
 }
 
-/* 1: each term fits into a pass, and they are units now; 0: not all do. */
+/* 1: each term fits into a pass, and is a unit now; 0: not all fit. */
 static int add_parts(struct planner *planner, const struct lp_counter_quantity *wanted,
                      const char *candidate)
 {
@@ -150,7 +150,7 @@ static int add_parts(struct planner *planner, const struct lp_counter_quantity *
     return status < 0 ? status : 1;
 }
 
-/* The best candidate that fits into one pass, whole or in parts; else the best there is. */
+/* Choose the best candidate that fits into one pass, whole or in parts; else the best one. */
 static int add_units(struct planner *planner, const struct lp_counter_quantity *wanted)
 {
     const char *fallback = NULL;
@@ -184,7 +184,7 @@ static size_t group_begin(const struct planner *planner, size_t group)
     return group > 0 ? planner->ends.items[group - 1] : 0;
 }
 
-/* 1: the unit fits into the group's pass. */
+/* 1: the unit fits into the group's pass; 0: it does not. */
 static int fits(const struct planner *planner, size_t group, uint32_t unit)
 {
     size_t begin = group_begin(planner, group);
@@ -246,7 +246,7 @@ static int add_time(struct planner *planner)
     return status;
 }
 
-/* Whatever else fits into the pass. */
+/* Add all other units that fit into the pass. */
 static int fill_group(struct planner *planner, bool timed)
 {
     int status = 0;
@@ -262,7 +262,7 @@ static int fill_group(struct planner *planner, bool timed)
     return status < 0 ? status : 0;
 }
 
-/* The next unit that fits into one pass; units.count: none left. */
+/* Next unit that fits into one pass; units.count: none. */
 static uint32_t next_unit(const struct planner *planner)
 {
     uint32_t i = 0;

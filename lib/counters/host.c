@@ -287,7 +287,7 @@ static int add_missing(struct lp_counter_set *set, const char *quantity, const c
                                               : lp_out_of_memory();
 }
 
-/* Passes of all that the set holds now. */
+/* Passes that the set needs now. */
 static int count_passes(const struct lp_counter_set *set, const uint8_t *availability,
                         size_t *passes_out)
 {
@@ -306,8 +306,7 @@ static int count_passes(const struct lp_counter_set *set, const uint8_t *availab
     return status;
 }
 
-/* Remove the column that was added last if with it the set needs more than `most` passes. 1: kept;
- * 0: removed. */
+/* Remove the last column if the set needs more than `most` passes with it. 1: kept; 0: removed. */
 static int keep_within(struct lp_counter_set *set, const uint8_t *availability, uint32_t most,
                        size_t metrics_before, size_t *passes_out)
 {
@@ -398,7 +397,7 @@ static int list_kind(struct lp_counter_set *set, const struct lp_patterns *patte
     int status = 0;
 
     if (set->calls->ProfilerHostGetBaseMetrics(&params) != 0)
-        return 0; /* It has none of this kind. */
+        return 0; /* it has no metrics of this kind */
     for (size_t i = 0; i < params.count && status == 0; i++) {
         struct lp_cupti_host_properties properties;
         struct lp_counter_column column = { .quantity = params.names[i] };

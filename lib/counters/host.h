@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Metrics of a chip: their names, the metrics and passes that a preset needs there, and values
- * from collected data. All of it works without a GPU.
+/** Metrics of a chip: names, the metrics and passes of a preset, and values from collected data.
+ * Needs no GPU.
  * @threads one at a time per object */
 #ifndef LP_COUNTERS_HOST_H
 #define LP_COUNTERS_HOST_H
@@ -14,16 +14,16 @@ struct lp_counter_column {
     const char *quantity, *unit, *about;
     const char *metric; /* the chosen candidate */
     enum lp_counter_combine combine;
-    uint32_t first, count; /* of its terms */
+    uint32_t first, count; /* its terms in `terms` */
 };
 
-/** A quantity that it does not provide. */
+/** A quantity that the chip does not provide. */
 struct lp_counter_missing {
     const char *quantity, *reason;
 };
 
 struct lp_counter_term {
-    uint32_t metric; /* of lp_counter_set.metrics */
+    uint32_t metric; /* index in lp_counter_set.metrics */
     double factor;
 };
 
@@ -32,7 +32,7 @@ struct lp_counter_set {
     lp_cupti_object host;
     const char *chip;
     enum lp_counter_method method;
-    LP_VECTOR(const char *) metrics; /* each once */
+    LP_VECTOR(const char *) metrics; /* without duplicates */
     LP_VECTOR(struct lp_counter_column) columns;
     LP_VECTOR(struct lp_counter_term) terms;
     LP_VECTOR(struct lp_counter_missing) missing;
@@ -42,8 +42,8 @@ struct lp_counter_set {
     struct lp_strings pool;
 };
 
-/** Names of all chips that this CUPTI knows. 0 and a list that is never freed, or
- * lp_counters_load()'s errors. */
+/** Names of all chips that this CUPTI knows. 0 and a list that is never freed, or an error of
+ * lp_counters_load(). */
 int lp_counter_chips(const char *const **names_out, size_t *count_out);
 
 /** The set of metrics of `preset` on a chip.
@@ -58,8 +58,7 @@ int lp_counter_set_open(const char *chip, const uint8_t *availability,
 int lp_counter_set_list(const char *chip, const char *pattern, enum lp_counter_method method,
                         struct lp_counter_set **set_out);
 
-/** Values of one range or sample of a data image, one per column; NaN where it has none. 0 or
- * LLMPERF_EIO. */
+/** Values of a range or sample in a data image, by column; NaN: none. 0 or LLMPERF_EIO. */
 int lp_counter_set_evaluate(struct lp_counter_set *set, const uint8_t *data, size_t size,
                             size_t range, double *values);
 

@@ -10,8 +10,9 @@
 #include "lib/counters/run.h"
 
 #define SAMPLES_A_PIECE 128u /* about 4 MB of counter data */
-#define PIECES_A_ROUND  64u  /* the rings come first */
-#define LOOK_SAMPLES    24u  /* and while they are taken out, about as many come at 100 us */
+#define PIECES_A_ROUND  64u  /* limit, because the rings have precedence */
+#define LOOK_SAMPLES                                                                               \
+    24u /* read again after so many samples; about as many come meanwhile at 100 us */
 
 /* A full buffer keeps its oldest samples and reports no error. On GH100 172 samples filled 32 MiB
  * (CUPTI 13.0, preset pm), and a buffer of 512 MiB held no more; the collector may be late. */
@@ -19,7 +20,7 @@
 #define BUFFER_NS      UINT64_C(80000000)
 #define BUFFER_SAMPLES 256u
 #define BUFFER_MOST    (UINT64_C(512) << 20)
-#define PIECES_ALL     4096u /* more than the buffer can hold */
+#define PIECES_ALL     4096u /* more than the buffer holds */
 
 struct lp_samples {
     lp_cupti_object object;
@@ -27,7 +28,7 @@ struct lp_samples {
     size_t data_size;
     double *values;
     bool started, first_seen;
-    uint64_t last_ns; /* end of the last sample; 0: none since the start */
+    uint64_t last_ns; /* end of the last sample; 0: none yet */
     uint64_t drained_ns, samples, overflows, lost;
 };
 
@@ -174,7 +175,7 @@ static void pass_sample(struct lp_counters *counters, size_t index,
     if (counters->calls->PmSamplingCounterDataGetSampleInfo(&info) != 0 || info.end <= info.start)
         return;
     count_lost(samples, &info);
-    if (first || /* It began before the counters did. */
+    if (first || /* it began before the counters did */
         lp_counter_set_evaluate(counters->set, samples->data, samples->data_size, index,
                                 samples->values) < 0)
         return;
@@ -226,7 +227,7 @@ void lp_samples_deliver(struct lp_counters *counters, const struct lp_device_sin
     atomic_fetch_add(&counters->cost_ns, lp_clock_now() - since_ns);
 }
 
-/* The remaining samples stay in the buffer for a last deliver. */
+/* The other samples stay in the buffer until the last deliver. */
 void lp_samples_stop(struct lp_counters *counters)
 {
     struct lp_cupti_pm params = { LP_CUPTI_SIZE(lp_cupti_pm), NULL, counters->samples->object };

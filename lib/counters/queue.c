@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts on their way from the threads that count to the collector. */
+/* Queue of facts from the threads that count to the collector. */
 #include <stdint.h>
 #include <string.h>
 
 #include "lib/counters/run.h"
 
-/* A region that is never measured may be opened for days: its skips are counted, not queued. */
+/* A region that is never measured may run for days, so its skips are only counted. */
 static bool join_skip(struct lp_counter_queue *queue, uint32_t node, const char *reason)
 {
     uint32_t at = lp_hashmap_get(&queue->skips, node, (uint64_t)(uintptr_t)reason);
@@ -70,7 +70,7 @@ void lp_counter_queue_deliver(struct lp_counters *counters, const struct lp_devi
     lp_hashmap_reset(&queue->skips);
     pthread_mutex_unlock(&queue->lock);
     for (size_t i = 0; i < taken.facts.count; i++) {
-        const double *values = taken.values.items; /* NULL: no fact has any */
+        const double *values = taken.values.items; /* NULL: no fact has values */
 
         pass_fact(counters, &taken.facts.items[i],
                   values ? values + taken.facts.items[i].values : NULL, sink);

@@ -6,8 +6,8 @@
 #include "llmperf/model.h"
 #include "llmperf/sys/config.h"
 
-/** Read the model at key `model` of a composed configuration, which is a map. As
- * llmperf_model_open(); errors name the lines that llmperf config prints. */
+/** Open the model at key `model` (a map) of a composed configuration. As llmperf_model_open();
+ * errors name the lines that `llmperf config` prints. */
 int lp_model_configured(const llmperf_config *config, llmperf_model **model_out);
 
 #endif

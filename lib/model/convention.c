@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FLOPs of a step by other tools' conventions. Computed from the parameters and the pairs, not from
- * the list of operators: for "exact-v1" an independent computation of the same number. */
+/* FLOPs of a step by other tools' conventions, computed from parameters and (query, key) pairs. For
+ * "exact-v1" this is a second way to compute the sum over operators. */
 #include <string.h>
 
 #include "lib/model/work.h"
@@ -14,8 +14,8 @@ struct convention {
     const char *name, *note;
     enum pair_rule pairs;
     enum weight_rule weights;
-    bool all_rows; /* of logits, whatever the step requests */
-    bool halved;   /* a multiply-add is 1 */
+    bool all_rows; /* logits for all rows, whatever the step requests */
+    bool halved;   /* a multiply-add counts as 1 */
 };
 
 static const struct convention conventions[] = {
@@ -66,7 +66,7 @@ static lp_u128 weights(const struct llmperf_model *model, enum weight_rule rule)
     lp_u128 body;
 
     lp_model_parameters(model, &parameters);
-    body = parameters.active - parameters.embedding; /* a table of the size of the head */
+    body = parameters.active - parameters.embedding; /* a tied table has the size of the head */
     switch (rule) {
     case WEIGHTS_WITHOUT_ROUTER:
         return body - parameters.router;
@@ -79,7 +79,7 @@ static lp_u128 weights(const struct llmperf_model *model, enum weight_rule rule)
     }
 }
 
-/* Twice the pairs, added up over the layers. */
+/* 2 x pairs, summed over the layers. */
 static lp_u128 pairs_twice(const struct llmperf_model *model, const struct lp_step *step,
                            enum pair_rule rule)
 {

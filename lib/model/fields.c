@@ -11,8 +11,8 @@
 
 #define WARNINGS_MAX 100
 
-/* Keys of config.json that change neither weights nor work: names, token numbers, training,
- * sampling, and how positions are encoded. */
+/* Keys of config.json without influence on weights or work: names, token ids, training, sampling,
+ * and position encoding. */
 static const char *const harmless[] = {
     "_attn_implementation",
     "_name_or_path",
@@ -180,7 +180,7 @@ void lp_reader_assume(struct lp_reader *reader, const char *format, ...)
         lp_reader_memory(reader);
 }
 
-/* Entry of a key that is not null, marked as known; NULL: absent, null, or an earlier failure. */
+/* Entry of a key that is not null, marked as read; NULL: missing, null, or an earlier error. */
 static const struct lp_yaml_entry *use(const struct lp_fields *fields, const char *key)
 {
     struct lp_reader *reader = fields->reader;

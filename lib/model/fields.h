@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Reading the keys of a model file. The first failure sticks: later calls do nothing and return 0,
- * so that a reader requests all it needs and checks `status` once. Keys that were not requested are
- * reported at the end.
+/** Reads the keys of a model file. After the first error later calls do nothing and return 0, so a
+ * reader checks `status` once at the end. Keys that were never read are reported.
  * @threads one at a time per object */
 #ifndef LP_MODEL_FIELDS_H
 #define LP_MODEL_FIELDS_H
@@ -13,13 +12,13 @@ struct lp_fields;
 
 struct lp_reader {
     struct llmperf_model *model;
-    const struct lp_fields *root; /* of the file */
+    const struct lp_fields *root; /* whole file */
     const char *file;
     int status;
     LP_VECTOR(const struct lp_yaml_entry *) used;
 };
 
-/** A map of the file; `path` precedes its keys in messages ("text_config."). */
+/** A map of the file; `path` is the prefix of its keys in messages ("text_config."). */
 struct lp_fields {
     struct lp_reader *reader;
     const struct lp_yaml_node *map;
@@ -27,45 +26,44 @@ struct lp_fields {
     uint32_t line;
 };
 
-/** Is the key not in the map at all? (An explicit null is something else: the framework's default
- * does not apply.) */
+/** Is the key missing? (With an explicit null the framework's default does not apply.) */
 bool lp_field_is_absent(const struct lp_fields *fields, const char *key);
 
-/** Is the key there, and not null? Marks it as known. */
+/** Is the key there and not null? Marks it as read. */
 bool lp_field_is_set(const struct lp_fields *fields, const char *key);
 
-/** Whole number from 1 to `limit` that must be there. */
+/** Required integer from 1 to `limit`. */
 uint64_t lp_field_need(const struct lp_fields *fields, const char *key, uint64_t limit);
 
-/** Whole number from 0 to `limit`; absent or null: `fallback`. `why` (may be NULL) makes that an
- * assumption. */
+/** Integer from 0 to `limit`; missing or null: `fallback`, which is an assumption if `why` is not
+ * NULL. */
 uint64_t lp_field_or(const struct lp_fields *fields, const char *key, uint64_t fallback,
                      uint64_t limit, const char *why);
 
 bool lp_field_flag(const struct lp_fields *fields, const char *key, bool fallback, const char *why);
 
-/** Text, NULL if absent or null. */
+/** Text; NULL if missing or null. */
 const char *lp_field_word(const struct lp_fields *fields, const char *key);
 
-/** Elements of a list, 0 if absent or null; element `index`. */
+/** Number of elements of a list, 0 if missing or null; element `index`. */
 size_t lp_field_length(const struct lp_fields *fields, const char *key);
 uint64_t lp_field_element(const struct lp_fields *fields, const char *key, size_t index,
                           uint64_t limit);
 const char *lp_field_element_word(const struct lp_fields *fields, const char *key, size_t index);
 
-/** A map below `key`. False if it is absent or null. */
+/** Map at `key`. False: missing or null. */
 bool lp_field_map(const struct lp_fields *fields, const char *key, struct lp_fields *out);
 
-/** The whole subtree of `key` is known and does not affect the work. */
+/** Mark everything below `key` as read: it does not affect the work. */
 void lp_field_skip(const struct lp_fields *fields, const char *key);
 
-/** Warn about keys that were not requested, including those in nested maps that were opened. */
+/** Warn about keys that were not read, also in nested maps that were opened. */
 void lp_fields_report_unknown(const struct lp_fields *fields);
 
-/** Fail at the line of a map; the text goes on after the path of its keys. */
+/** Fail with the line of a map and its path. */
 int lp_field_fail(const struct lp_fields *fields, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/** Fail without memory. */
+/** Fail: out of memory. */
 int lp_reader_memory(struct lp_reader *reader);
 int lp_reader_fail(struct lp_reader *reader, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -74,18 +72,17 @@ void lp_reader_warn(struct lp_reader *reader, const char *format, ...)
 void lp_reader_assume(struct lp_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Readers of families (model_text.c, model_vision.c). */
+/** Readers of families (text.c, vision.c). */
 int lp_read_decoder(const struct lp_fields *fields, const char *family);
-/** Name of the decoder family of a model_type, or of an entry of "architectures"; NULL: not known.
- */
+/** Decoder family of a model_type or an entry of "architectures"; NULL: not known. */
 const char *lp_decoder_family(const char *type_or_architecture);
-/** Name of a family that has no decoder; NULL: not known. */
+/** Family without decoder; NULL: not known. */
 const char *lp_vision_family(const char *type);
 int lp_read_vision(const struct lp_fields *fields, const char *family);
-/** Encoder of a model with a decoder: vision_config and projector_config. A kind that is not known
- * is a warning. */
+/** Encoder of a model with decoder, from vision_config and projector_config. An unknown kind gives
+ * a warning. */
 int lp_read_encoder(const struct lp_fields *root);
-/** Formats of the weights: dtype, quantization_config. */
+/** Formats of weights, from dtype and quantization_config. */
 void lp_read_formats(const struct lp_fields *fields);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formats of weights: torch_dtype and quantization_config. */
+/* Formats of weights, from torch_dtype and quantization_config. */
 #include <ctype.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static uint32_t read_fp8(const struct lp_fields *quantisation)
     return LLMPERF_DTYPE_FP8_BLOCK128;
 }
 
-/* What enters a quantised layer in 8 bits is multiplied in 8 bits; 0: it is not quantised. */
+/* Dtype of a quantised layer's inputs: 8-bit inputs are multiplied in 8 bits. 0: not quantised. */
 static uint32_t read_activations(const struct lp_fields *quantisation)
 {
     const char *method = lp_field_word(quantisation, "quant_method");
@@ -76,7 +76,7 @@ static uint32_t read_bitsandbytes(const struct lp_fields *quantisation)
     return is(type, "nf4") ? LLMPERF_DTYPE_NF4 : 0;
 }
 
-/* 0: not one that we know. */
+/* 0: unknown. */
 static uint32_t read_method(const struct lp_fields *quantisation)
 {
     const char *method = lp_field_word(quantisation, "quant_method");
@@ -98,7 +98,7 @@ static uint32_t read_method(const struct lp_fields *quantisation)
     return is(algorithm, "FP8") ? LLMPERF_DTYPE_FP8 : 0;
 }
 
-/* "model.layers.3.mlp" names one layer; "self_attn" names the part of each. */
+/* "model.layers.3.mlp" is one layer; "self_attn" is that part of every layer. */
 static bool names_one_layer(const char *module)
 {
     const char *layer = strstr(module, "layers.");
@@ -167,7 +167,7 @@ void lp_read_formats(const struct lp_fields *fields)
     }
     if (reader->status < 0)
         return;
-    /* Engines run a decoder in 16 bits; the framework of an image model loads it in 32. */
+    /* Engines run decoders in 16 bits; frameworks load image models in 32 bits. */
     model->base_dtype =
         model->family && lp_decoder_family(model->family) ? LLMPERF_DTYPE_BF16 : LLMPERF_DTYPE_FP32;
     if (!word)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public API of a model: its description, and the work of a step. */
+/* Public functions on models: description, and work of a step. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -111,7 +111,7 @@ static void fill_decoder(const llmperf_model *model, llmperf_model_info *info)
     info->flops_lm_head = 2 * decoder->hidden * decoder->vocabulary;
 }
 
-/* lp_model_open() has checked that all of these fit. */
+/* lp_model_open() checked that these fit. */
 static void fill_parameters(const struct lp_parameters *parameters, llmperf_model_info *info)
 {
     info->parameters_total = (uint64_t)lp_parameters_total(parameters);
@@ -166,7 +166,7 @@ int lp_model_operators(const struct llmperf_model *model, const llmperf_step *in
     if (step->input.phase == LLMPERF_PHASE_VISION)
         return lp_vision_work(model, step, list);
     lp_decoder_work(model, step, list);
-    if (step->input.draft_tokens) /* only what was accepted is model work */
+    if (step->input.draft_tokens) /* only accepted tokens are model work */
         for (size_t i = 0; i < list->count; i++)
             list->items[i].model = lp_round(list->items[i].expected);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a name or a path to a model. */
+/* Opens a model by name or path. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static const char *first_architecture(const struct lp_fields *fields)
                : NULL;
 }
 
-/* Family of a map by its own keys; NULL: not known. */
+/* Family from a map's own keys; NULL: not known. */
 static const char *decoder_family(const struct lp_fields *fields)
 {
     const char *family = lp_decoder_family(lp_field_word(fields, "model_type"));
@@ -47,7 +47,7 @@ static int fail_family(const struct lp_fields *root)
         file, type);
 }
 
-/* Keys of the root that its nested map has too belong to that map. */
+/* Some files have the decoder's keys both at the root and in its nested map: the map's are used. */
 static void skip_doubled(const struct lp_fields *root, const struct lp_fields *nested)
 {
     for (size_t i = 0; i < nested->map->count; i++)
@@ -116,7 +116,7 @@ static int read_root(const struct lp_fields *root)
     return reader->status;
 }
 
-/* Check that all of llmperf_model_info fits 64 bits and agrees with what the file declares. */
+/* Check that llmperf_model_info fits 64 bits and agrees with the numbers that the file declares. */
 static int check_total(struct lp_reader *reader)
 {
     struct lp_parameters parameters;
@@ -124,7 +124,7 @@ static int check_total(struct lp_reader *reader)
 
     lp_model_parameters(reader->model, &parameters);
     total = lp_parameters_total(&parameters);
-    /* No format takes eight bytes per weight. */
+    /* No format has eight bytes per weight. */
     if (total > INT64_MAX / 8)
         return lp_reader_fail(reader, LLMPERF_EFORMAT, "%s: the model has more than 2^60 weights",
                               reader->file);
@@ -135,7 +135,8 @@ static int check_total(struct lp_reader *reader)
     return reader->status;
 }
 
-/* @param source  Named in errors. @param path  Of the keys in them. */
+/* @param source  Name in errors.
+ * @param path  Prefix of keys in errors. */
 static int read_map(struct llmperf_model *model, const char *source, const struct lp_yaml_node *map,
                     const char *path)
 {
@@ -190,7 +191,7 @@ int llmperf_model_open(const char *name, llmperf_model **model_out)
     return status;
 }
 
-/* Lines in errors are those of the whole document, as llmperf config prints it. */
+/* Lines in errors are those of the whole document, as `llmperf config` prints it. */
 int lp_model_configured(const llmperf_config *config, llmperf_model **model_out)
 {
     static const char source[] = "the configuration";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights of a decoder, by what they are. */
+/* Weights of a decoder by kind. */
 #include <string.h>
 
 #include "lib/model/desc.h"
@@ -21,7 +21,7 @@ static void latent_attention(const struct lp_decoder *decoder, uint64_t heads,
     out->pair_flops = 2 * heads * (key + value);
     out->absorbed_pair_flops = 2 * heads * (2 * kv + decoder->rope_dim);
     out->expand_flops = 2 * kv * expand;
-    /* One latent serves all heads: every GPU holds all of it. */
+    /* All heads share the latent, so every GPU has it. */
     out->kv_elements = kv + decoder->rope_dim;
 }
 
@@ -37,7 +37,7 @@ void lp_decoder_attention(const struct lp_decoder *decoder, uint64_t tensor_para
         return;
     }
     if (kv_heads == 0)
-        kv_heads = 1; /* fewer heads than GPUs: each keeps a copy of one */
+        kv_heads = 1; /* fewer heads than GPUs: a head is on several GPUs */
     out->in_weights = h * (heads + 2 * kv_heads) * d;
     out->in_bias = decoder->qkv_bias ? (heads + 2 * kv_heads) * d : 0;
     out->in_norm = decoder->qk_norm ? 2 * d : 0;

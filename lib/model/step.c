@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A step given by the user: checks, and sums over its requests. */
+/* Steps given by the user: checks, and sums over the requests. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static uint64_t clamp(uint64_t value, uint64_t limit)
 
 lp_u128 lp_pairs_causal(uint64_t tokens, uint64_t cached, uint64_t window)
 {
-    /* The first `growing` tokens see everything before them, the others a full window. */
+    /* The first `growing` tokens attend to everything before them, the others to a full window. */
     uint64_t growing = window == 0 ? tokens : window > cached ? clamp(window - cached, tokens) : 0;
 
     return (lp_u128)growing * cached + (lp_u128)growing * (growing + 1) / 2 +
@@ -52,7 +52,7 @@ static int take_dtypes(const struct llmperf_model *model, struct lp_step *step)
                              &step->weight)) < 0)
         return status;
     step->base = lp_dtype(step->weight)->quantised ? model->base_dtype : step->weight;
-    /* Weights in another format than the description's are those of another checkpoint. */
+    /* Weights in another format would be another checkpoint. */
     computed = step->weight == model->weight_dtype ? model->activation_dtype : step->base;
     if ((status = take_dtype("activation_dtype", input->activation_dtype, computed,
                              &step->activation)) < 0 ||
@@ -178,7 +178,7 @@ static int take_request(const llmperf_step *input, uint64_t i, struct request *o
     return 0;
 }
 
-/* Drafted token i counts if all before it were accepted. */
+/* Drafted token i counts if all drafted tokens before it were accepted. */
 static void add_useful(struct lp_step *step, const struct request *request, uint64_t window)
 {
     double weight = 1;
@@ -195,7 +195,7 @@ static void add_useful(struct lp_step *step, const struct request *request, uint
 static void add_request(struct lp_step *step, const struct request *request, uint64_t window)
 {
     uint64_t n = request->tokens, all = request->cached + n;
-    /* The oldest key that the first new token sees is `window` back from it. */
+    /* The first new token attends to keys up to `window` back. */
     uint64_t seen = window ? clamp(all, window + n - 1) : all;
 
     step->tokens += n;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Decoders: from the keys of config.json to struct lp_decoder. */
+/* Reads decoders: from config.json to struct lp_decoder. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/model/fields.h"
 #include "lib/base/status.h"
 
-/* Which layers have a sliding window, if there is no "layer_types". */
+/* Which layers have a sliding window, without "layer_types". */
 enum window_rule {
     NO_WINDOW,
     WINDOW_EVERYWHERE, /* Mistral, Mixtral */
-    WINDOW_UPPER,      /* Qwen: from max_window_layers on, if use_sliding_window */
+    WINDOW_UPPER,      /* Qwen: from layer max_window_layers on, with use_sliding_window */
     WINDOW_EVEN,       /* Gemma 2: layers 0, 2, 4 … */
-    WINDOW_PATTERN     /* Gemma 3: all but every sliding_window_pattern-th */
+    WINDOW_PATTERN     /* Gemma 3: all except every sliding_window_pattern-th */
 };
 
 enum expert_rule { NO_EXPERTS, EXPERTS_MIXTRAL, EXPERTS_QWEN, EXPERTS_DEEPSEEK };
 
-/* Constants in the framework's code of a family, and the defaults of its configuration class. */
+/* Constants in a family's framework code, and defaults of its configuration class. */
 struct family {
     const char *type, *architecture;
     enum window_rule window;
@@ -25,7 +25,7 @@ struct family {
     unsigned norms;
     bool qkv_bias, qk_norm, tied;
     bool latent;
-    /* Defaults of keys that published files of the family leave out; 0: the key is needed. */
+    /* Defaults of keys that the family's published files lack; 0: the key is required. */
     uint32_t vocabulary, heads, kv_heads, head_dim, sliding_window;
 };
 
@@ -109,7 +109,7 @@ static void read_latent(const struct lp_fields *fields, struct lp_decoder *decod
     if (!lp_field_flag(fields, "use_mla", true, NULL))
         decoder->kv_rank = 0;
     if (decoder->kv_rank == 0) {
-        /* The keys may be present with zeros. */
+        /* These keys may be present with 0. */
         decoder->q_rank = 0;
         lp_field_skip(fields, "qk_nope_head_dim");
         lp_field_skip(fields, "qk_rope_head_dim");
@@ -221,7 +221,7 @@ static void read_experts(const struct lp_fields *fields, const struct family *fa
         lp_field_fail(fields, "num_experts_per_tok exceeds the number of experts");
 }
 
-/* Does layer `i` have the window by the rule of its family? */
+/* Does layer `i` have a window in this family? */
 static bool has_window(enum window_rule rule, uint64_t i, uint64_t parameter)
 {
     switch (rule) {

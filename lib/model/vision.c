@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoders and image classifiers: from the keys of a file to struct lp_vision, and their weights.
- */
+/* Reads encoders and image classifiers into struct lp_vision, and computes their weights. */
 #include <string.h>
 
 #include "lib/model/fields.h"
@@ -77,7 +76,7 @@ static void add_conv(struct lp_reader *reader, struct lp_conv conv)
         lp_reader_memory(reader);
 }
 
-/* A convolution that keeps the size at stride 1, with a norm after it. */
+/* A convolution with padding that keeps the size, stride 1, followed by a norm. */
 static struct lp_conv same_conv(const char *part, uint64_t in, uint64_t out, uint64_t kernel,
                                 uint64_t stride)
 {
@@ -90,7 +89,7 @@ static struct lp_conv same_conv(const char *part, uint64_t in, uint64_t out, uin
                              .norm = true };
 }
 
-/* Keys that all plain encoders share. */
+/* Keys of all plain encoders. */
 static void read_vit(const struct lp_fields *fields, struct lp_vit *vit, uint64_t *side_out)
 {
     struct lp_reader *reader = fields->reader;
@@ -112,7 +111,7 @@ static void read_vit(const struct lp_fields *fields, struct lp_vit *vit, uint64_
                               "image_size at least patch_size");
 }
 
-/* Labels of a classifier: id2label lists them, num_labels counts them. */
+/* Number of labels of a classifier, from id2label or num_labels. */
 static uint64_t read_labels(const struct lp_fields *fields)
 {
     struct lp_fields labels;
@@ -161,7 +160,7 @@ static void read_clip(const struct lp_fields *root, struct lp_vision *vision)
     lp_field_skip(root, "vision_config_dict");
 }
 
-/* What follows SAM's layers: to `channels` by a 1x1 and a 3x3 convolution. */
+/* After SAM's layers: a 1x1 and a 3x3 convolution to `channels`. */
 static void add_neck(struct lp_reader *reader, uint64_t width, uint64_t channels)
 {
     add_conv(reader, same_conv("neck", width, channels, 1, 1));
@@ -214,10 +213,10 @@ static void read_sam(const struct lp_fields *root, struct lp_vision *vision)
 struct resnet_stage {
     const char *part;
     uint64_t in, out, stride;
-    bool bottleneck, first_convolves; /* the 1x1 convolution has the stride */
+    bool bottleneck, first_convolves; /* the first (1x1) convolution has the stride */
 };
 
-/* One residual block; an identity shortcut adds nothing. */
+/* A residual block; an identity shortcut adds no operator. */
 static void add_block(struct lp_reader *reader, const struct resnet_stage *stage, uint64_t in,
                       uint64_t stride)
 {
@@ -351,8 +350,7 @@ int lp_read_vision(const struct lp_fields *fields, const char *family)
     return fields->reader->status;
 }
 
-/* An encoder of DeepSeek-OCR's vision_config.width; what the file leaves out is in the model's
- * code. */
+/* An encoder in DeepSeek-OCR's vision_config.width; further numbers are from the model's code. */
 static void read_named_vit(const struct lp_fields *fields, struct lp_vit *vit)
 {
     struct lp_reader *reader = fields->reader;
@@ -420,7 +418,7 @@ static void read_ocr(const struct lp_fields *root, const struct lp_fields *confi
 
     vision->kind = LP_VISION_SAM_CLIP;
     vision->height = vision->width = lp_field_need(config, "image_size", LP_LIMIT_PIXELS);
-    /* The file's mlp_ratio is that of neither encoder: both have 4. */
+    /* Both encoders have ratio 4; the file's mlp_ratio is of neither. */
     lp_field_skip(config, "mlp_ratio");
     if (!lp_field_map(width, "sam_vit_b", &sam) || !lp_field_map(width, "clip-l-14-224", &clip) ||
         !lp_field_map(root, "projector_config", &projector)) {
@@ -436,7 +434,7 @@ static void read_ocr(const struct lp_fields *root, const struct lp_fields *confi
     vision->linear_in = lp_field_need(&projector, "input_dim", LP_LIMIT_SIZE);
     vision->linear_out = lp_field_need(&projector, "n_embed", LP_LIMIT_SIZE);
     vision->linear_bias = vision->linear_per_token = true;
-    vision->special = 2 * vision->linear_out; /* end of a row, end of a view */
+    vision->special = 2 * vision->linear_out; /* end of row, end of view */
     lp_field_skip(&projector, "model_type");
     lp_field_skip(&projector, "projector_type");
     if (root->reader->status < 0)
@@ -447,7 +445,7 @@ static void read_ocr(const struct lp_fields *root, const struct lp_fields *confi
     lp_fields_report_unknown(&projector);
 }
 
-/* SigLIP before Gemma 3: mean over squares of tokens, norm, one matrix. */
+/* SigLIP in Gemma 3: average pooling of tokens, norm, one matrix. */
 static void read_siglip(const struct lp_fields *root, const struct lp_fields *config)
 {
     struct llmperf_model *model = root->reader->model;
@@ -465,7 +463,7 @@ static void read_siglip(const struct lp_fields *root, const struct lp_fields *co
     vision->linear_in = vision->vit.width;
     vision->linear_out = model->decoder.hidden;
     vision->linear_per_token = true;
-    vision->special = vision->vit.width; /* of the norm */
+    vision->special = vision->vit.width; /* the norm's */
 }
 
 int lp_read_encoder(const struct lp_fields *root)

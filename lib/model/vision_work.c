@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators of an encoder's step. Model FLOPs are of the patches of the image, hardware FLOPs of
- * the padded windows too. */
+/* Operators of an encoder's step. Model FLOPs are of the image's patches; hardware FLOPs include
+ * the padding of windows. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 
 #define VIEWS_MAX (1 << 20)
 
-/* Vector FLOPs an element; approximate. */
+/* Approximate vector FLOPs per element. */
 enum { LAYER_NORM = 7, SOFTMAX = 5, ACTIVATION = 5, RESIDUALS = 2 };
 
 struct grid {
     uint64_t rows, columns;
 };
 
-/* A kind of view of a step, and how often it occurs. */
+/* A kind of view in a step, and its number. */
 struct view {
     struct grid pixels;
     lp_u128 count;
@@ -28,7 +28,8 @@ struct build {
     const struct lp_vision *vision;
     const struct lp_step *step;
     struct lp_operators *out;
-    size_t next; /* operator that comes next; the first view adds them, later ones add to them */
+    size_t next; /* index of the next operator: the first view adds operators, later views add to
+                    them */
 };
 
 static struct lp_operator *next(struct build *build, const char *name, const char *kind,
@@ -63,8 +64,8 @@ static uint64_t round_up(uint64_t value, uint64_t step)
     return (value + step - 1) / step * step;
 }
 
-/* Layers of one kind: `tokens` of the image, `padded` with the windows' padding, each attends to
- * `span` tokens; rows and columns of the table of relative positions. */
+/* Layers of one kind: `tokens` of the image, `padded` to whole windows; each attends to `span`
+ * tokens. The table of relative positions has rows and columns. */
 struct attention {
     lp_u128 tokens, padded, span, rows, columns;
 };
@@ -152,7 +153,7 @@ static bool convolve(struct grid in, const struct lp_conv *conv, struct grid *ou
     return true;
 }
 
-/* Parameters of all convolutions of a part, and their number. */
+/* Parameters of all convolutions of a part, and number of convolutions. */
 static lp_u128 part_parameters(const struct lp_vision *vision, const char *part, uint64_t *layers)
 {
     lp_u128 sum = 0;
@@ -179,7 +180,7 @@ static void add_conv(const struct build *build, struct lp_operator *op, const st
     add_elements(build, op, places * conv->out + (lp_u128)in.rows * in.columns * count * conv->in);
 }
 
-/* The chain of convolutions; *grid is its input, then its output. */
+/* The chain of convolutions; *grid is the size of its input, then of its output. */
 static bool add_convs(struct build *build, struct grid *grid, lp_u128 count)
 {
     const struct lp_vision *vision = build->vision;
@@ -224,7 +225,7 @@ static void add_linear_head(struct build *build, lp_u128 rows)
     add_elements(build, op, rows * (in + out));
 }
 
-/* Grid of the tokens that one view produces. */
+/* Token grid of a view. */
 static int add_view(struct build *build, const struct view *view, struct grid *left_out)
 {
     const struct lp_vision *vision = build->vision;
@@ -269,7 +270,7 @@ static int check_view(const struct view *view)
                     view->pixels.rows, view->pixels.columns, LP_LIMIT_PIXELS);
 }
 
-/* The whole image. DeepSeek-OCR ends each row and the view with a separator token. */
+/* View of the whole image. DeepSeek-OCR ends each row and the view with a separator token. */
 static int add_whole(struct build *build, uint64_t image)
 {
     const llmperf_step *input = &build->step->input;
@@ -292,7 +293,7 @@ static int add_whole(struct build *build, uint64_t image)
     return 0;
 }
 
-/* Its tiles side by side: a separator token after each row of tokens of the whole array. */
+/* Views of the tiles side by side, with a separator token after each row of the combined grid. */
 static int add_tiles(struct build *build, uint64_t rows, uint64_t columns)
 {
     const llmperf_step *input = &build->step->input;

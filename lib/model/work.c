@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators of a decoder's step, on one GPU. */
+/* Operators of a decoder's step on one GPU. */
 #include <math.h>
 #include <string.h>
 
 #include "lib/model/work.h"
 #include "llmperf/sys/analysis.h"
 
-/* Vector FLOPs an element; approximate, see docs/reference/metrics.md. */
+/* Approximate vector FLOPs per element, see docs/reference/metrics.md. */
 enum {
     RMS_NORM = 4,
     LAYER_NORM = 7,
     ROTATION = 3,
     SOFTMAX = 5,
     ACTIVATION = 5,
-    RESIDUALS = 2 /* additions in a layer */
+    RESIDUALS = 2 /* additions per layer */
 };
 
 static const char *const kind_names[LP_LAYER_KINDS] = {
@@ -23,12 +23,12 @@ static const char *const kind_names[LP_LAYER_KINDS] = {
     [LP_LAYER_MOE | LP_LAYER_WINDOW] = "moe_window",
 };
 
-/* Inputs for the operators of one kind of layer. */
+/* Input for the operators of a kind of layer. */
 struct build {
     const struct llmperf_model *model;
     const struct lp_decoder *decoder;
     const struct lp_step *step;
-    struct lp_attention whole, local; /* of the model; on this GPU */
+    struct lp_attention whole, local; /* in the model; on this GPU */
     struct lp_operators *out;
     const char *kind;
     uint64_t layers;
@@ -65,7 +65,7 @@ static struct lp_operator *add(const struct build *build, const char *name)
     return added;
 }
 
-/* Matrix product of every new token: `whole` weights in the model, `local` ones here. */
+/* Matrix product for all new tokens: `whole` weights in the model, `local` weights on this GPU. */
 static void add_product(const struct build *build, struct lp_operator *op, lp_u128 whole,
                         lp_u128 local)
 {
@@ -77,7 +77,7 @@ static void add_product(const struct build *build, struct lp_operator *op, lp_u1
     op->hardware += 2 * local * op->layers * step->padded;
 }
 
-/* A product whose weights take the format of the linear layers, unless they are left `plain`. */
+/* A product with weights in the format of linear layers, unless `plain`. */
 static struct lp_operator *add_linear(const struct build *build, const char *name, lp_u128 whole,
                                       lp_u128 local, lp_u128 elements, bool plain)
 {
@@ -91,7 +91,7 @@ static struct lp_operator *add_linear(const struct build *build, const char *nam
     return op;
 }
 
-/* Sum over the GPUs that share a layer: each sends 2 (t - 1) / t of the vector in a ring. */
+/* All-reduce over the GPUs of a layer: in a ring each sends 2 (t - 1) / t of the vector. */
 static lp_u128 ring_bytes(const struct build *build)
 {
     const struct lp_step *step = build->step;
@@ -140,7 +140,7 @@ static void add_attention(const struct build *build)
     op->expected = step->useful_pairs[build->window] * (double)op->layers *
                    (double)build->whole.pair_flops / (double)step->tensor;
     op->hardware = pairs * (decode ? build->local.absorbed_pair_flops : build->local.pair_flops);
-    if (!decode) /* cached tokens are latents, from which keys and values are recomputed */
+    if (!decode) /* cached tokens are latents: keys and values are recomputed */
         op->hardware += step->cached * op->layers * build->local.expand_flops;
     op->vector = pairs * SOFTMAX * (build->decoder->heads / step->tensor);
     op->kv_read = step->read[build->window] * cache;
@@ -166,7 +166,7 @@ static void add_projections(const struct build *build)
     op->communication = ring_bytes(build);
 }
 
-/* A gated or plain MLP of `size`, split over the GPUs of a layer. */
+/* A (gated) MLP of `size`, split over the GPUs of a layer. */
 static struct lp_operator *add_mlp(const struct build *build, const char *name, uint64_t size,
                                    bool gated, bool plain)
 {
@@ -208,7 +208,7 @@ static void add_router(const struct build *build)
     op->vector = build->step->tokens * op->layers * SOFTMAX * outputs;
 }
 
-/* Each token goes to `chosen` experts on other GPUs and back; a GPU starts with its part of the
+/* Each token is sent to `chosen` experts on other GPUs and back; a GPU has its part of the
  * tokens. */
 static lp_u128 exchange_bytes(const struct build *build)
 {
@@ -225,8 +225,7 @@ static void add_experts(const struct build *build)
     const struct lp_decoder *decoder = build->decoder;
     const struct lp_step *step = build->step;
     bool spread = step->expert > 1;
-    /* With whole experts on each GPU its share of the tokens comes from all replicas: also 1 / t.
-     */
+    /* If GPUs have whole experts, their tokens come from all replicas: a share of 1 / t, too. */
     lp_u128 matrix = (lp_u128)3 * decoder->hidden * decoder->expert_size;
     lp_u128 size = spread ? decoder->expert_size : decoder->expert_size / step->tensor;
     lp_u128 elements = decoder->chosen * (2 * decoder->hidden + 3 * (lp_u128)decoder->expert_size);
@@ -267,7 +266,7 @@ static void add_layers(struct build *build, unsigned kind, uint64_t layers)
         struct lp_operator *op =
             add_mlp(build, "shared_experts", decoder->shared_size, true, false);
 
-        /* Without whole experts elsewhere, one sum serves shared and routed experts. */
+        /* If no GPU has whole experts, one all-reduce is enough for shared and routed experts. */
         if (build->step->expert == 1)
             op->communication = 0;
     }
@@ -303,11 +302,11 @@ static void add_output(struct build *build)
     op->expected = (double)whole * step->useful_rows / (double)step->tensor;
     op->hardware = 2 * h * local * step->rows;
     op->activations = lp_dtype_bytes(op->dtype, step->rows * (h + local));
-    if (step->rows > 0) /* a chunk that requests no logits does not read it */
+    if (step->rows > 0) /* not read by a chunk without logits */
         op->weights = lp_dtype_bytes(op->dtype, h * local);
 }
 
-/* Transfer of the last layer's output to the next stage. */
+/* Send the last layer's output to the next pipeline stage. */
 static void add_hand_over(struct build *build)
 {
     build->kind = "output";
@@ -327,7 +326,7 @@ static double touched(const struct lp_decoder *decoder, const struct lp_step *st
     return llmperf_experts_expected(decoder->experts, decoder->chosen, (uint64_t)tokens);
 }
 
-/* The first layers % pipeline stages hold one layer more. */
+/* The first layers % pipeline stages have one layer more. */
 static void add_stage(struct build *build)
 {
     const struct lp_step *step = build->step;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** From a step to its operators.
+/** Operators of a step.
  * @threads any thread */
 #ifndef LP_MODEL_WORK_H
 #define LP_MODEL_WORK_H
@@ -9,18 +9,18 @@
 #define LP_OPERATORS_MAX 64
 #define LP_DRAFTS_MAX    1024
 
-/** A checked step, and the sums over its requests that all operators are computed from. */
+/** A checked step, with sums over its requests for all operators. */
 struct lp_step {
     llmperf_step input;
-    uint64_t tensor, pipeline, expert, data;  /* parallel GPUs, each at least 1 */
+    uint64_t tensor, pipeline, expert, data;  /* numbers of GPUs, at least 1 */
     uint32_t base, weight, activation, cache; /* LLMPERF_DTYPE_… */
     lp_u128 tokens, padded, rows, cached;
-    /* [1]: in layers with a window. read: cached positions that the new tokens attend. */
+    /* [1]: in layers with a window. read: cached positions that new tokens attend to. */
     lp_u128 pairs[2], read[2];
-    /* Pairs that others count: all n (P + n), and n P + n n / 2 twice; full_windowed: n min(W, P +
-     * n). */
+    /* (query, key) pairs as other tools count them: all: n (P + n); twice: n P + n n / 2;
+     * full_windowed: n min(W, P + n). */
     lp_u128 full_pairs, full_windowed, half_pairs_twice;
-    /* Expected under speculation; else as the sums above. */
+    /* Expected values with speculative decoding; else the sums above. */
     double useful_tokens, useful_rows, useful_pairs[2];
 };
 
@@ -44,28 +44,28 @@ struct lp_operators {
 int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *input,
                     struct lp_step *out);
 
-/** Next operator, zeroed but for its names. */
+/** Add an operator with names only. */
 struct lp_operator *lp_operator_add(struct lp_operators *list, const char *name,
                                     const char *layer_kind, uint64_t layers);
 
 void lp_decoder_work(const struct llmperf_model *model, const struct lp_step *step,
                      struct lp_operators *out);
 
-/** 0 or LLMPERF_EINVAL: an image is too small or too large for the encoder. */
+/** 0, or LLMPERF_EINVAL: the image is too small or too large for the encoder. */
 int lp_vision_work(const struct llmperf_model *model, const struct lp_step *step,
                    struct lp_operators *out);
 
-/** Check a step and list its operators. 0 or LLMPERF_EINVAL, LLMPERF_ENOTSUP. */
+/** Check a step and list its operators. 0, LLMPERF_EINVAL or LLMPERF_ENOTSUP. */
 int lp_model_operators(const struct llmperf_model *model, const llmperf_step *input,
                        struct lp_step *step, struct lp_operators *list);
 
-/** Number of (query, key) pairs of new tokens under a causal mask; window: keys that a token
- * attends, itself included, 0: all. */
+/** Number of (query, key) pairs of new tokens with a causal mask.
+ * @param window  Keys that a token attends to, with itself; 0: all. */
 lp_u128 lp_pairs_causal(uint64_t tokens, uint64_t cached, uint64_t window);
 
 lp_u128 lp_divide_up(lp_u128 value, lp_u128 divisor);
 
-/** Nearest whole number. */
+/** Round to the nearest integer. */
 lp_u128 lp_round(double value);
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# From a fresh clone to a first report: installs what is missing, builds, profiles a small network, prints where the reports are and
-# what to type next.
+# From a fresh clone to a first report: installs missing packages, builds, profiles a small network, and prints the paths of the
+# reports and the next command.
 # With a GPU it runs live on it, and DeepSeek-OCR with random weights too. Without one it runs on the CPU, and shows the reports of
 # recorded runs on an H200.
 set -euo pipefail
@@ -49,7 +49,7 @@ if "$llmperf" doctor; then
     device=cuda
 fi
 
-# What dummy_resnet computes in: without it there is no MFU. Of DeepSeek-OCR the model says it.
+# The dtype of dummy_resnet, which MFU needs. For DeepSeek-OCR the model has it.
 in_fp32=(env LLMPERF_DTYPE=fp32)
 
 # The last line on standard output is the run directory.

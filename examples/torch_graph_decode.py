@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A decode step of 24 layers in one CUDA graph, seen by layer.
+"""A decode step of 24 layers in one CUDA graph, reported by layer.
 
 Regions stand around the modules while PyTorch captures the graph; the graph is replayed as it is.
 Needs PyTorch with a GPU. Run it with PYTHONPATH=bindings/python; it prints the time of each layer
@@ -27,7 +27,7 @@ LAYERS, WIDTH, HEADS, CONTEXT, BATCH, STEPS = 24, 2048, 16, 1024, 8, 100
 
 
 class Attention(torch.nn.Module):
-    """One new token a sequence against a cache of CONTEXT tokens."""
+    """One new token per sequence, with a KV cache of CONTEXT tokens."""
 
     def __init__(self) -> None:
         super().__init__()

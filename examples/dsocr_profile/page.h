@@ -9,7 +9,7 @@
 struct page {
     char *name;     /* of the shape, or of the file without its folder */
     char *path;     /* absolute; NULL: a shape, pixels are random */
-    char *category; /* "text-heavy", "mixed", "image-rich", or what the list says; "" */
+    char *category; /* "text-heavy", "mixed", "image-rich", or the category in the list; "" */
     size_t width, height;
 };
 

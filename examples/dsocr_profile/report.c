@@ -32,7 +32,7 @@ static struct spread spread_of(const double *values, size_t count)
     return out;
 }
 
-/* What a repeat says of run `index`, or of all if index is the number of runs. */
+/* Results of run `index` of a repeat; of all runs if index is their number. */
 enum figure { PREFILL_MS, DECODE_TOKENS_PER_S, PASS_MS };
 
 static double figure_of(const struct run *run, size_t repeat, size_t index, enum figure figure)

@@ -271,7 +271,8 @@ int run_prepare(struct run *run)
     return code ? code : make_pixels(run);
 }
 
-/* All pages: each number of tiles has shapes of its own, and a library looks up how to do each. */
+/* Warm up all pages: each number of tiles has other shapes, and libraries select kernels for each
+ * shape. */
 static int warm_up(struct run *run)
 {
     size_t tokens = run->options->new_tokens < 8 ? run->options->new_tokens : 8;

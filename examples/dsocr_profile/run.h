@@ -27,7 +27,7 @@ struct run {
     struct engine_options engine_options;
     int32_t *text;       /* prompt_tokens ids */
     struct times *times; /* repeats x runs */
-    double *step_ms;     /* of all of these, one behind the other */
+    double *step_ms;     /* of all of these, one after the other */
     char model_path[4096];
     char problem[1024];
 };

@@ -9,8 +9,8 @@
 /** Open the engines; the first is on `ops`, which is taken. @return 0 or an exit code. */
 int streams_open(struct run *run, struct ops *ops);
 
-/** Each engine's decode step as a graph of its own, if graphs are wanted. @return 0 or an exit
- * code. */
+/** Capture the decode step of each engine as a graph of its own, if graphs are requested. @return 0
+ * or an exit code. */
 int streams_capture(struct run *run);
 
 /** All pages once: stream s takes those of place s, s + streams, … @param times_out  Of each page.

@@ -7,8 +7,8 @@
 #include "llmperf/profile.h"
 
 /** Compare outputs with the CPU in double precision. Up to four images are compared, spread over
- * the batch; each stands alone in this network. Relative error of an image: ||device - reference||
- * / ||reference|| over its classes.
+ * the batch; images do not influence each other in this network. Relative error of an image:
+ * ||device - reference|| / ||reference|| over its classes.
  * @return 1: all are below `tolerance`, 0: not, -1: the comparison was not possible (message
  * printed). */
 int check_result(struct device *device, const struct model *model, double tolerance);

@@ -5,16 +5,16 @@
 
 #include "device.h"
 
-/** Queue a forward pass. Regions, if wanted, in domain LLM:
+/** Queue a forward pass. Regions, if requested, in domain LLM:
  *
  *   forward                  stage; sequences = images, flops and bytes of the pass
  *     stem                   2 kernels
- *     residual               once around all blocks; its own kernel is the addition, 1 a block
- *       block.conv1          once a block, 2 kernels
- *       block.conv2          once a block, 2 kernels
+ *     residual               once around all blocks; its own kernel is the addition, 1 per block
+ *       block.conv1          once per block, 2 kernels
+ *       block.conv2          once per block, 2 kernels
  *     head                   2 kernels
  *
- * On a GPU that makes 4 + 5 x blocks kernels. */
+ * On a GPU these are 4 + 5 x blocks kernels. */
 void forward(struct device *device, const struct model *model, int with_regions);
 
 #endif

@@ -84,8 +84,8 @@ static int start_session(struct run *run)
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
 
     options.tier = run->options->tier;
-    /* A CPU run that was asked for has no use for a GPU; otherwise the library says why it sees
-     * none. */
+    /* If the CPU was requested, no GPU is opened; otherwise the library reports why there is none.
+     */
     options.device_source =
         run->options->device == DEVICE_CPU ? LLMPERF_SOURCE_NONE : LLMPERF_SOURCE_AUTO;
     options.out_dir = run->options->out_dir;

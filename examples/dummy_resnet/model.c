@@ -4,8 +4,8 @@
 
 #include "model.h"
 
-/* Each tensor draws from a stream of its own, so that a change of one shape leaves the others'
- * numbers alone. */
+/* Each tensor has its own random stream, so that a change of one shape does not change the numbers
+ * of the others. */
 enum { STREAM_INPUT, STREAM_HEAD_WEIGHTS, STREAM_HEAD_BIAS, STREAM_LAYERS };
 enum { STREAM_WEIGHTS, STREAM_GAMMA, STREAM_BETA, STREAM_MEAN, STREAM_VARIANCE, STREAMS_PER_LAYER };
 

@@ -102,7 +102,7 @@ static void prefill(struct request *request)
 {
     llmperf_prefill_begin(request->prompt);
     llmperf_region_count(LLMPERF_QUANTITY_SEQUENCES, 1);
-    wait_ns((long)request->prompt * MS / 100); /* a pass over the prompt would stand here */
+    wait_ns((long)request->prompt * MS / 100); /* the forward pass over the prompt goes here */
     llmperf_prefill_end();
     request->context = request->prompt;
     request->left--;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The engine's tests: mini_engine_check [--device cpu|cuda]. */
+/** Tests of the engine: mini_engine_check [--device cpu|cuda]. */
 #ifndef MINI_ENGINE_CHECK_H
 #define MINI_ENGINE_CHECK_H
 
@@ -16,7 +16,7 @@ extern int on_gpu;
 /** Models of a few kilobytes. */
 extern const char check_llama[], check_qwen2[], check_tied[], check_qwen3_moe[], check_mixtral[],
     check_latent[], check_ocr[], check_resnet[];
-/** In a file, for the caller to remove. The path is good until the next call. */
+/** Written to a file that the caller removes. The path is valid until the next call. */
 const char *check_model_file(const char *text);
 
 /** Count and print; the name is the claim. */

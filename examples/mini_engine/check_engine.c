@@ -67,7 +67,7 @@ static void compare(struct pair *pair, const char *name, const double *rows, siz
     free(found);
 }
 
-/* `steps` forced tokens behind the prompt's `count` rows; `rows` has room for them. */
+/* `steps` forced tokens after the `count` rows of the prompt; `rows` has room for them. */
 static void compare_decode(struct pair *pair, const char *name, double *rows, size_t count,
                            size_t steps)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two ranks with half of each layer, and two engines with the same weights, at once in two threads:
- * both must say what one engine alone says. */
+/* Two ranks with half of each layer, and two engines with the same weights, run simultaneously in
+ * two threads. Both must give the results of a single engine. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { WORLD = 2, BATCH = 2, PROMPT = 9, STEPS = 4, VOCABULARY_MAX = 256 };
 
-/* One engine's life in a thread of its own. */
+/* Runs one engine in a thread of its own. */
 struct life {
     struct engine *engine;
     struct engine_options options;
@@ -201,7 +201,7 @@ static void shares_are_as_many_weights_as_the_whole(void)
 {
     const char *path = check_model_file(check_mixtral);
     struct engine_options options = { .model = path, .prompt = 4, .new_tokens = 4 };
-    /* On both ranks: embedding, norms (two a layer, one behind), routers. */
+    /* On both ranks: embedding, norms (two per layer, one at the end), routers. */
     uint64_t twice = 128 * 64 + 5 * 64 + 2 * 4 * 64, whole = 0, share = 0;
     char problem[512] = "";
     size_t bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The decoder: layers of attention and MLP or experts, LM head, sampling. Prefill runs all tokens
- * of the prompts at once, a step one token of each sequence against the cache. */
+/* The decoder: layers of attention and MLP or experts, LM head, sampling. Prefill processes all
+ * tokens of the prompts at once, a decode step one token of each sequence with the KV cache. */
 #include <math.h>
 
 #include "parts.h"
@@ -16,8 +16,9 @@ static size_t rows_of(const struct pass *pass)
     return pass->batch * pass->tokens;
 }
 
-/* The residual stream is on every rank. Where a block adds to it, the first rank adds its part, the
- * others put theirs in its place, and the sum over the ranks is the new stream. */
+/* The residual stream is on every rank. When a block adds to it, the first rank adds its part to
+ * the stream, the other ranks replace theirs with their part, and the sum over the ranks is the new
+ * stream. */
 static int holds_stream(const struct engine *engine)
 {
     return engine->options.rank == 0;

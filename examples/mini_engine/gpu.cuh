@@ -9,11 +9,12 @@
 #include "ops.h"
 
 #define THREADS 256
-/** Up to here each (token, expert) pair is a product of its own: reading weights is all that it takes. Above, rows of one expert are
- * multiplied together. */
+/** Up to this number each (token, expert) pair is a separate product, because its time is that of
+ * reading the weights. Above it, the rows of one expert are multiplied together. */
 #define FEW_PAIRS 128
 
-/** A product in the column-major terms of cuBLASLt: d (m x n) = alpha a b + beta d. All but beta's d are bf16, or d is float. */
+/** A product in the column-major terms of cuBLASLt: d (m x n) = alpha a b + beta d. All but beta's
+ * d are bf16, or d is float. */
 struct product {
     const bf16 *a, *b, *bias; /* bias: m, or NULL */
     void *d;
@@ -92,7 +93,8 @@ __device__ inline float warp_most(float value)
     return value;
 }
 
-/** Sum, or largest, over a block of THREADS; `parts` is shared memory of THREADS / 32. Every thread gets it. */
+/** Sum, or largest, over a block of THREADS; `parts` is shared memory of THREADS / 32. Every thread
+ * gets it. */
 __device__ inline float block_sum(float value, float *parts)
 {
     float sum = 0;

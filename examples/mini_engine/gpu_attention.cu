@@ -130,7 +130,7 @@ __global__ void merge_kernel(struct merge a)
 
 #define VALUE_MAX 256
 
-/* Four numbers of a row, 8 bytes; zero behind its end. */
+/* Four numbers of a row, 8 bytes; zero after its end. */
 struct four {
     float x[4];
 };

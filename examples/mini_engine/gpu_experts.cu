@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Mixture of experts: the choice, the order, and products with each token's own experts. Nothing is
- * read back to the host, so all of it can stand in a graph. */
+ * read back to the host, so all of it can be captured in a graph. */
 #include <mma.h>
 
 #include "gpu.cuh"
@@ -252,7 +252,7 @@ static void route(struct ops *ops, struct route a)
     route_kernel<<<blocks_for(a.tokens * 32), THREADS, 0, stream>>>(a);
     gpu_launched(ops, "route");
     if (a.tokens * a.choices <= FEW_PAIRS)
-        return; /* nobody asks for the order */
+        return; /* the order is not requested */
     sort_kernel<<<1, 1024, 0, stream>>>(a);
     gpu_launched(ops, "sort");
 }

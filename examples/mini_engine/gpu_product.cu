@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products by cuBLASLt, which is opened when the program runs: a machine without it still
- * starts the program and is told what is missing. */
+/* Matrix products by cuBLASLt, which is opened at run time: without it the program starts and
+ * reports what is missing. */
 #include <cublasLt.h>
 #include <dlfcn.h>
 

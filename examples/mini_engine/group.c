@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Zeroed memory is a group that nobody made. */
+/* Zeroed memory is a group that was not initialised. */
 struct shared {
     size_t world;
     pthread_barrier_t barrier;

@@ -79,7 +79,8 @@ static bf16 *matrix(struct layout *layout, size_t out, size_t in)
     return filled(layout, out * in, scale_of(in), 0);
 }
 
-/* This rank's rows of each of `count` matrices, out x in, that lie one behind the other. */
+/* The rows of this rank in each of `count` matrices, out x in, that are stored one after the other.
+ */
 static struct block some_rows(const struct layout *layout, size_t count, size_t out, size_t in)
 {
     const struct engine_options *options = &layout->engine->options;
@@ -412,8 +413,8 @@ static void vision_buffers(struct layout *layout)
     v->bias_columns = floats(layout, room.relative);
 }
 
-/* A row of weights is padded to what a matrix product wants; the padding meets zeros and is no
- * parameter. */
+/* Rows of weights are padded to the alignment that matrix products need; the padding is multiplied
+ * by zeros and is not a parameter. */
 static void resnet_weights(struct layout *layout)
 {
     const struct resnet_shape *shape = &layout->engine->shape.resnet;

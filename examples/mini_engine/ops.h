@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a model is made of, as operations on device memory: one GPU (ops_cuda*.cu) or, slow and
- * plain, the CPU (ops_cpu*.c).
+/** Operations of models on device memory: on a GPU (gpu*.cu) or, slow and simple, on the CPU
+ * (ops_cpu*.c).
  *
  * Matrices are row-major bf16 unless said otherwise; sums are in fp32. Images are channels-last.
- * Functions queue work and return; a fault shows at get() or wait(). Pointers are device memory,
- * from one reserve(). */
+ * Functions queue work and return; errors are reported by get() or wait(). Pointers are device
+ * memory, from one reserve(). */
 #ifndef MINI_ENGINE_OPS_H
 #define MINI_ENGINE_OPS_H
 
@@ -73,7 +73,7 @@ struct rows {
  * into the cache, batch x kv_heads x capacity x dim. */
 struct split {
     const bf16 *in;
-    bf16 *q, *k, *v;          /**< k, v: NULL if not wanted */
+    bf16 *q, *k, *v;          /**< k, v: NULL: not needed */
     bf16 *cache_k, *cache_v;  /**< or NULL */
     const int32_t *positions; /**< of the first token of each sequence; NULL: 0 */
     size_t batch, tokens, heads, kv_heads, dim, capacity;
@@ -166,7 +166,7 @@ struct unfold {
     size_t images, height, width, channels, kernel, stride, padding, y_stride;
 };
 
-/** Squares of window x window out of grid x grid, zero behind the edge; merged they are added. */
+/** Windows of window x window from grid x grid, zero beyond the edge; merging adds them. */
 struct windows {
     bf16 *y;
     const bf16 *x;
@@ -174,8 +174,8 @@ struct windows {
     int merge;
 };
 
-/** Add a table of table_grid x table_grid positions, interpolated to grid x grid, behind `skip`
- * rows that have their own. */
+/** Add a table of table_grid x table_grid positions, interpolated to grid x grid, after `skip` rows
+ * that have their own. */
 struct place {
     bf16 *x;
     const bf16 *table;
@@ -271,7 +271,7 @@ struct ops *ops_cpu_open(void);
  * cannot run this. The calling thread works on it from now on; all others on the first one. */
 struct ops *ops_cuda_open(size_t device, char *reason, size_t reason_size);
 
-/** Elements from one row of scores to the next: matrix products want multiples of 8. */
+/** Elements from one row of scores to the next: matrix products need multiples of 8. */
 static inline size_t scores_stride(size_t keys)
 {
     return (keys + 7) / 8 * 8;

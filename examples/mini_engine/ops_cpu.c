@@ -17,7 +17,7 @@ static int reserve(struct ops *ops, size_t bytes, void **base_out)
 {
     struct cpu *cpu = (struct cpu *)ops;
 
-    /* Not zeroed by calloc: memory that nobody wrote must not look like a result. */
+    /* Not zeroed: memory that was never written must not look like a result. */
     cpu->memory = malloc(bytes);
     if (cpu->memory) {
         memset(cpu->memory, 0xff, bytes);

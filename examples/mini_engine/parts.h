@@ -77,7 +77,7 @@ struct engine {
     size_t capacity;        /* positions of a sequence that the cache has room for */
     size_t context;         /* positions of a sequence that are in the cache */
     int captured;
-    double *step_ms; /* of the next decode step; NULL: nobody asks */
+    double *step_ms; /* of the next decode step; NULL: not needed */
     char (*layer_labels)[16];
     char error[512];
 };

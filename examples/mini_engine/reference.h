@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The same models again, for tests: in double precision, from the definitions, without a cache,
- * batches or windows that are cut out. Reads weights of an engine on the CPU. */
+/** Reference implementation of the models for tests: in double precision, from the definitions,
+ * without KV cache, batches or windows. Reads the weights of an engine on the CPU. */
 #ifndef MINI_ENGINE_REFERENCE_H
 #define MINI_ENGINE_REFERENCE_H
 
 #include "parts.h"
 
-/** Logits behind `count` rows of input. @param rows  count x hidden. */
+/** Logits after `count` rows of input. @param rows  count x hidden. */
 void reference_decoder(const struct engine *engine, const double *rows, size_t count,
                        double *logits_out);
 
-/** The decoder's input rows for a prompt: features of images where `image_rows` says so, else the
- * embedding. */
+/** The decoder's input rows for a prompt: features of images for the rows in `image_rows`,
+ * otherwise the embedding. */
 void reference_rows(const struct engine *engine, const int32_t *ids, const int32_t *image_rows,
                     const double *features, size_t count, double *rows_out);
 

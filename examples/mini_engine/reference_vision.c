@@ -65,7 +65,8 @@ static double score(const struct picture *p, const double *q, const double *k, s
     return sum / sqrt((double)dim) + bias;
 }
 
-/* What fills a window is a zero vector behind the norm: its key and value are the biases. */
+/* Windows are padded with zero vectors after the norm, so key and value of the padding are the
+ * biases. */
 static void filler(const struct picture *p, double *qkv)
 {
     for (size_t i = 0; i < 3 * p->shape->width; i++)

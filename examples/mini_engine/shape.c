@@ -10,7 +10,7 @@
 #include "llmperf/sys/config.h"
 #include "shape.h"
 
-/* A file that is being read. The first problem stays. */
+/* A file that is being read. The first problem is kept. */
 struct reader {
     const llmperf_config *config;
     const char *prefix; /* of the keys: "language_config." or "" */
@@ -94,7 +94,7 @@ static int flag_or(const struct reader *reader, const char *key, int otherwise)
     return strcmp(text, "true") == 0 || strcmp(text, "True") == 0;
 }
 
-/* What a family's own code fixes. */
+/* Values that are fixed in the code of a family. */
 static const struct family {
     const char *name;
     int qkv_bias, qk_norm, experts, renormalise;

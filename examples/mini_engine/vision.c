@@ -121,7 +121,7 @@ static void plain_mlp(struct engine *engine, const struct encoder_layer *layer,
                                                       .add = 1 });
 }
 
-/* Windows are padded behind the norm: what fills them is zero there, and takes part. */
+/* Windows are padded with zeros after the norm, and the padding takes part in attention. */
 static void attend_windows(struct engine *engine, const struct encoder_layer *layer,
                            const struct pass *pass)
 {

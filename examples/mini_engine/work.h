@@ -39,7 +39,7 @@ struct work {
     size_t sequences, world;
     struct stage_work vision, prefill;
     struct amount vision_parts[VISION_PARTS];
-    /* Decode at context 1, and what each more position adds: work of attention is linear. */
+    /* Decode at context 1, and the work of each further position: work of attention is linear. */
     struct stage_work decode, decode_more;
     const struct stage_work *now, *now_more;
     uint64_t now_context;
@@ -58,17 +58,17 @@ struct work_image {
 /** Look up what a prompt of `tokens` takes, once for each request. @return 0 or -1. */
 int work_plan(struct work *work, uint64_t tokens, const struct work_image *image);
 
-/** Stages. What vision does is part of prefill's work. */
+/** Stages. Work of vision is part of the work of prefill. */
 void begin_prefill(struct work *work, uint64_t tokens);
 void begin_vision(struct work *work);
-/** @param share  Of this call of the encoder in all of the request's, by its pixels. */
+/** @param share  Share of this encoder call in all encoder calls of the request, by pixels. */
 void begin_vision_part(struct work *work, const char *label, enum vision_part part, double share);
 void end_vision(struct work *work);
 void begin_decode_all(struct work *work);
 void end_decode_all(struct work *work, uint64_t tokens);
 /** @param context  Positions that each sequence attends, the new one included. */
 void begin_decode_step(struct work *work, uint64_t context);
-/** What is captured belongs to the step that replays it, so nothing is counted. */
+/** Captured work belongs to the step that replays it, so nothing is counted. */
 void begin_capture(struct work *work);
 
 /** An operator of the stage that is open, and plain names. */

@@ -75,7 +75,7 @@ def read_shapes(name):
 
 
 def check_folder(folder, trusted):
-    """The name of the class that loads a checkpoint; what is wrong with it is said in one line."""
+    """Name of the class that loads a checkpoint; errors are reported in one line."""
     path = os.path.join(folder, "config.json")
     if not os.path.isfile(path):
         fail(f"{folder} holds no config.json; --model takes the folder of a checkpoint")
@@ -131,7 +131,7 @@ def label_of(name):
 
 
 def mark_modules(model):
-    """A region around the forward pass of each module whose name says what it is."""
+    """Open a region around the forward pass of each module with a known name."""
     marked = 0
     for name, module in model.named_modules():
         label = label_of(name) if name else None
@@ -205,7 +205,7 @@ class Graph:
 
 
 class Stages:
-    """Stages of a generate() that is somebody else's: a forward pass of several tokens is a prefill, one of a single token a step."""
+    """Stages of any generate(): a forward pass of several tokens is a prefill, one of a single token a decode step."""
 
     def __init__(self, model):
         self.position, self.is_decoding = 0, False
@@ -249,7 +249,7 @@ def read_image(model, tokenizer, arguments):
 
 
 def generate(engine, batch, prompt, count):
-    """One prompt and `count` tokens behind it. Each token is looked at, as a server does."""
+    """One prompt and `count` tokens after it. Each token is read on the host, as in a server."""
     with llmperf.prefill(tokens=batch * prompt):
         llmperf.count(sequences=batch, context=batch * prompt)
         token = engine.prefill()
@@ -274,7 +274,7 @@ def check_arguments(arguments):
 
 @contextlib.contextmanager
 def running_session(arguments, description):
-    """Without the analysis of the model where that does not know its family."""
+    """A session; without FLOPs and bytes if the model family is unknown."""
     options = {"tier": arguments.tier, "out": arguments.out, "source": "none" if arguments.device == "cpu" else "auto"}
     session = llmperf.Session(model_path=description, **options)
     try:

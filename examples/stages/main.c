@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An engine that asks how fast its stages were: stages [SCRIPT]. SCRIPT plays the GPU (fake.txt).
+/* An engine that prints the speed of its stages: stages [SCRIPT]. SCRIPT simulates the GPU
+ * (fake.txt).
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -42,12 +42,12 @@ enum {
  * hardware. */
 typedef struct llmperf_step_floor {
     size_t struct_size;
-    double compute_ms;    /**< sum over operators of FLOPs / peak of their dtype */
-    double memory_ms;     /**< bytes / bandwidth */
-    double link_ms;       /**< bytes sent / link bandwidth; 0: nothing is sent */
-    double roofline_ms;   /**< the largest of these three */
-    double serial_ms;     /**< sum over operators of the largest of their three; at least
-                             roofline_ms */
+    double compute_ms;  /**< sum over operators of FLOPs / peak of their dtype */
+    double memory_ms;   /**< bytes / bandwidth */
+    double link_ms;     /**< bytes sent / link bandwidth; 0: nothing is sent */
+    double roofline_ms; /**< the largest of these three */
+    double serial_ms; /**< sum over operators of the largest of these three floors of each operator;
+                         at least roofline_ms */
     double peak_tflops;   /**< peak for the mix of dtypes of the step: FLOPs / compute_ms */
     double bandwidth_gbs; /**< of device memory, 10^9 bytes a second */
     double link_gbs;      /**< one direction, 10^9 bytes a second; NaN: unknown */

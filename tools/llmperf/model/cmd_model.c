@@ -50,8 +50,9 @@ static const struct option options[] = {
     [STORAGE_DTYPE] =
         OPTION("--storage-dtype", NULL, "T", NULL,
                "dtype that weights and KV cache are stored in (default: the model's)"),
-    [WEIGHT_DTYPE] = OPTION("--weight-dtype", NULL, "T", NULL, "the same for the weights alone"),
-    [KV_DTYPE] = OPTION("--kv-dtype", NULL, "T", NULL, "the same for the KV cache alone"),
+    [WEIGHT_DTYPE] =
+        OPTION("--weight-dtype", NULL, "T", NULL, "dtype of the weights, if it differs"),
+    [KV_DTYPE] = OPTION("--kv-dtype", NULL, "T", NULL, "dtype of the KV cache, if it differs"),
     [ACTIVATION_DTYPE] =
         OPTION("--activation-dtype", NULL, "T", NULL,
                "dtype that quantised layers compute in; fp8 for FP8 matrix products "

@@ -99,7 +99,7 @@ for format in chrome perfetto nsys-sqlite; do
     expect 2 export "$recordings/two_stages.llmrec" --format $format
     stderr_has "give -o FILE"
     expect 0 export "$recordings/two_stages.llmrec" --format $format -o trace.$format
-    stdout_has "15 kernels, 6 memory copies and memsets, 0 graphs, 7 regions, 15 launches, 0 samples in 0.000 s"
+    stdout_has "15 kernels, 6 memcpys and memsets, 0 graphs, 7 regions, 15 launches, 0 samples in 0.000 s"
     [ "$(tail -n 1 out)" = trace.$format ] || die "the file is not named last"
 done
 LLMPERF_TRACE=1 expect 0 import "$recordings/two_stages.llmrec" -o traced

@@ -97,9 +97,8 @@ static void report_trace(const char *path, const llmperf_trace_summary *summary)
                 " runs have no start time: their events could not be aligned with the others\n",
                 summary->runs_untimed, summary->runs);
     if (strcmp(path, "-") != 0)
-        print("%" PRIu64 " kernels, %" PRIu64 " memory copies and memsets, %" PRIu64
-              " graphs, %" PRIu64 " regions, %" PRIu64 " launches, %" PRIu64
-              " samples in %.3f s\n%s\n",
+        print("%" PRIu64 " kernels, %" PRIu64 " memcpys and memsets, %" PRIu64 " graphs, %" PRIu64
+              " regions, %" PRIu64 " launches, %" PRIu64 " samples in %.3f s\n%s\n",
               summary->kernels, summary->memory, summary->graphs, summary->regions,
               summary->launches, summary->samples, (double)length_ns / 1e9, path);
 }

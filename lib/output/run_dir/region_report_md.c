@@ -243,9 +243,9 @@ static void put_baseline(const struct lp_region_set *set, struct lp_text *out)
     }
     lp_text_puts(out, "\n");
     lp_text_puts(out, lp_region_nothing(set));
-    lp_text_printf(
-        out, ".\n\nThe whole run: %zu regions, %zu kernels, memory copies and memsets by name, ",
-        set->findings->regions.count, kernels);
+    lp_text_printf(out,
+                   ".\n\nThe whole run: %zu regions, %zu kernels, memcpys and memsets by name, ",
+                   set->findings->regions.count, kernels);
     lp_md_number(out, device_value(set, total));
     lp_text_puts(out, " ms on the device. See ../report.md.\n");
 }

@@ -192,9 +192,8 @@ static bool find_symbols(void)
 
         if (!address && symbols[i].needed)
             return false;
-        memcpy(symbols[i].slot, &address,
-               sizeof(address)); /* A data pointer from dlsym() is copied to a function pointer of
-                                    the same size. */
+        /* A data pointer from dlsym(), copied to a function pointer of the same size. */
+        memcpy(symbols[i].slot, &address, sizeof(address));
     }
     return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The driver names the nodes whose parameters an update changes. All others do what they did, but
- * belong to the new graph from then on: which of its nodes they are follows from their order, if
- * the named ones bear it out. */
+/** An update of an executable graph names the nodes whose parameters change. The other nodes are
+ * unchanged but belong to the new graph from then on. Which of its nodes they are follows from
+ * their order, if that agrees with the named nodes. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ void lp_graph_begin_update(struct lp_graph_map *map, struct lp_graph *graph, uin
         memcpy(version.paths, graph->paths.items, version.count * sizeof(*version.paths));
 }
 
-/* Nodes of a graph, in their order. */
+/* Nodes of a graph, in order. */
 static int list_nodes(struct lp_graph_map *map, uint32_t id, nodes *list)
 {
     const struct lp_graph *graph = lp_graph_map_find(map, id);
@@ -51,7 +51,7 @@ static int list_nodes(struct lp_graph_map *map, uint32_t id, nodes *list)
     return 0;
 }
 
-/* Indices of the nodes that followed graph `from` before. */
+/* Indices of the nodes that followed graph `from` so far. */
 static int list_followers(const struct lp_graph *graph, const uint64_t *before, uint32_t from,
                           nodes *list)
 {
@@ -62,7 +62,7 @@ static int list_followers(const struct lp_graph *graph, const uint64_t *before, 
     return 0;
 }
 
-/* Are the nodes that the driver named at the indices that the order gives them? */
+/* Do the named nodes have the indices that follow from the order? */
 static bool is_borne_out(const struct lp_graph *graph, const uint64_t *before,
                          const nodes *followers, const nodes *targets)
 {
@@ -95,7 +95,7 @@ static int follow(struct lp_graph_map *map, uint32_t id, const uint64_t *before,
     return status;
 }
 
-/* Do the nodes that the driver named have the indices that they have in graph `to`? */
+/* Do the named nodes have the same indices as their nodes in graph `to`? */
 static bool has_indices_of(const struct lp_graph *graph, uint32_t to, const nodes *targets)
 {
     bool agrees = graph->changes.count > 0;
@@ -110,8 +110,8 @@ static bool has_indices_of(const struct lp_graph *graph, uint32_t to, const node
     return agrees;
 }
 
-/* A graph of which nothing was known: its nodes have the indices of the nodes of the graph that it
- * was made from, and so of this one, if those that the driver named do. */
+/* An unknown graph: its nodes have the indices of the graph it was made from, and so those of this
+ * one, if the named nodes agree. */
 static int adopt(struct lp_graph_map *map, uint32_t id, uint32_t to)
 {
     struct lp_graph *graph = lp_graph_map_find(map, id);
@@ -134,7 +134,7 @@ static int adopt(struct lp_graph_map *map, uint32_t id, uint32_t to)
     return status;
 }
 
-/* Each graph that nodes followed before, and the graph that takes its place. */
+/* Graphs that nodes followed so far, and the graph that replaces each. */
 static int follow_all(struct lp_graph_map *map, uint32_t id, const uint64_t *before,
                       uint32_t origin)
 {
@@ -157,8 +157,8 @@ static int follow_all(struct lp_graph_map *map, uint32_t id, const uint64_t *bef
     return status;
 }
 
-/* Captured in the same regions again, as in each step of an engine that captures anew for each
- * token: one array serves all. */
+/* Captured in the same regions again, as in each step of an engine that captures a graph for each
+ * token: the array is shared. */
 static void drop_equal_version(struct lp_graph *graph)
 {
     const struct lp_graph_version *last =

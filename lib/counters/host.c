@@ -232,7 +232,8 @@ static int add_terms(struct lp_counter_set *set, struct lp_counter_column *colum
     return status;
 }
 
-/* By the rollup: "base.sum" adds up, "base.avg.…", a percentage, or a ratio, does not. */
+/* Sums or means, by the rollup: "base.sum" is a sum; "base.avg.…", percentages and ratios are
+ * not. */
 static enum lp_counter_combine combine_of(const char *metric)
 {
     const char *dot = strchr(metric, '.');

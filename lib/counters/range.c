@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CUPTI's range profiler for our regions. It knows one stack of ranges for a GPU, measures them
- * one nesting level a pass, and adds up ranges of one name; so we use flat ranges instead: a region
- * with nested ones is measured in parts, between them, each with its own number, and its value is
- * the sum of its parts and of those of its nested regions. One pass measures all levels, and a part
- * that CUPTI lost is missed.
+/** Measures regions with CUPTI's range profiler. It has one stack of ranges per GPU, measures one
+ * nesting level per pass, and adds up ranges of the same name. So we use flat ranges instead: a
+ * region with nested regions is measured in parts between them, each with its own number. The
+ * region's value is the sum of its parts and of its nested regions. One pass then measures all
+ * levels, and we see when CUPTI has lost a part.
  *
- * CUPTI waits for the GPU at both ends of a range: what was launched before it is not in it, all
- * that was launched in it is. Counters are of the whole GPU: one thread at a time owns them. */
+ * CUPTI waits for the GPU at both ends of a range, so the range contains the work that was launched
+ * in it, and no earlier work. Counters are of the whole GPU: one thread at a time owns them. */
 #include <stdlib.h>
 
 #include "lib/base/clock.h"
@@ -15,7 +15,7 @@
 #include "lib/cupti/captures.h"
 #include "lib/record/paths.h"
 
-#define PARTS_MOST (LP_RANGES_MOST - 16) /* a window is closed before it is full */
+#define PARTS_MOST (LP_RANGES_MOST - 16) /* a window is closed before CUPTI's limit */
 
 static const char reason_thread[] = "another thread was being measured at that time";
 static const char reason_capture[] = "a stream was being captured at that time";
@@ -27,7 +27,7 @@ static const char reason_elsewhere[] = "it launched work in a CUDA context that 
 static const char reason_budget[] = "its cost would have exceeded budget=";
 static const char reason_left[] = "its thread or the session ended";
 
-/* Windows: from a Start to a Stop. */
+/* Windows: from Start to Stop */
 
 static int take_in(struct lp_counters *counters)
 {
@@ -92,7 +92,7 @@ static int push_part(struct lp_counters *counters)
     return 0;
 }
 
-/* The next part of the innermost region; a full window is closed first. */
+/* Start the next part of the innermost region; close a full window first. */
 static int next_part(struct lp_counters *counters)
 {
     struct lp_ranges *ranges = counters->ranges;
@@ -156,8 +156,8 @@ static void give_up(struct lp_counters *counters)
         atomic_store(&counters->ranges->owner, NULL);
 }
 
-/* Each outermost region is measured once, regardless of cost, then only within the budget. Passes
- * that have begun are continued. */
+/* Each outermost region is measured once at any cost, and then only within the budget. Passes that
+ * have begun are completed. */
 static bool affords(struct lp_counters *counters, uint32_t node)
 {
     struct lp_ranges *ranges = counters->ranges;
@@ -291,7 +291,7 @@ void lp_ranges_leave(struct lp_counters *counters, const struct lp_thread *threa
     give_up(counters);
 }
 
-/* Life */
+/* Start and end */
 
 int lp_ranges_open(struct lp_counters *counters)
 {
@@ -307,7 +307,7 @@ int lp_ranges_open(struct lp_counters *counters)
         return status;
     if (counters->set->passes > 1)
         return 0;
-    /* The first Start detects another owner of the counters, and takes longest. */
+    /* The first Start takes longest, and fails if the counters have another owner. */
     if ((status = lp_range_start(counters)) < 0 || counters->options.replay != LP_REPLAY_KERNEL)
         return status;
     return lp_range_stop(counters, &all);

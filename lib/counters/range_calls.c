@@ -94,7 +94,7 @@ int lp_range_decode(struct lp_counters *counters, size_t *ranges_out)
     return status;
 }
 
-/* The number that a range was pushed with; LP_RANGE_NO_PART if CUPTI does not report it. */
+/* Number of a range; LP_RANGE_NO_PART: CUPTI does not report it. */
 uint32_t lp_range_part(struct lp_counters *counters, size_t range)
 {
     struct lp_cupti_range_info params = { LP_CUPTI_SIZE(lp_cupti_range_info),

@@ -26,8 +26,8 @@ static size_t count_graphs(const struct lp_ranges *ranges)
     return graphs;
 }
 
-/* Ranges of a launch: one for a kernel; a graph has the rest if it is the only one, because its
- * number of kernels is not known. */
+/* Number of ranges of a launch: one for a kernel. A graph has an unknown number; if it is the only
+ * one, it has the remaining ranges. */
 static size_t ranges_of(const struct lp_range_launch *launch, size_t ranges, size_t kernels)
 {
     return launch->kind == LP_LAUNCH_GRAPH ? ranges - kernels : 1;
@@ -73,7 +73,7 @@ static bool is_kernel_launch(uint32_t kind)
     return kind == LP_LAUNCH_KERNEL || kind == LP_LAUNCH_KERNEL_MULTI || kind == LP_LAUNCH_GRAPH;
 }
 
-/* The GPU counts all that runs on it, whoever launched it. */
+/* The GPU counts all its work, of any program. */
 static void look_where(struct lp_counters *counters, const void *launch_context)
 {
     const struct lp_thread *owner = atomic_load(&counters->ranges->owner);

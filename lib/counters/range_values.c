@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of ranges: those of parts become those of regions. */
+/* Computes values of regions from those of ranges. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static void play_part(struct lp_counters *counters, uint32_t range)
         add_part(counters, values);
 }
 
-/* @param by_part  Range of each part; LP_RANGE_NO_PART: there is none. */
+/* @param by_part  Range of each part; LP_RANGE_NO_PART: none. */
 void lp_range_play(struct lp_counters *counters, const uint32_t *by_part)
 {
     struct lp_ranges *ranges = counters->ranges;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The part of CUPTI's binary interface that we use, in our own words: so that the library builds
- * without CUDA headers and serves every CUPTI from 11.8 on. Records only ever grow at their tail,
- * so a prefix fits all versions. check.c checks each offset and number against the toolkit's
- * headers where the build finds them. Facts: CUPTI 13.0. */
+/** The part of CUPTI's binary interface that we use, in our own words, so that the library builds
+ * without CUDA headers and works with every CUPTI from 11.8 on. Records only grow at their end, so
+ * a prefix fits all versions. check.c compares offsets and numbers with the toolkit's headers if
+ * the build finds them. Facts: CUPTI 13.0. */
 #ifndef LP_CUPTI_ABI_H
 #define LP_CUPTI_ABI_H
 
@@ -22,7 +22,7 @@
     /* a launch of a graph as one record, instead of its nodes */                                  \
     NUMBER(LP_CUPTI_KIND_GRAPH_TRACE, 51, CUPTI_ACTIVITY_KIND_GRAPH_TRACE)                         \
     NUMBER(LP_CUPTI_KIND_OVERHEAD, 17, CUPTI_ACTIVITY_KIND_OVERHEAD)                               \
-    /* copies between devices */                                                                   \
+    /* memcpy between devices */                                                                   \
     NUMBER(LP_CUPTI_KIND_MEMCPY2, 22, CUPTI_ACTIVITY_KIND_MEMCPY2)                                 \
     NUMBER(LP_CUPTI_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 5,                                            \
            CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER)                                         \
@@ -43,7 +43,7 @@
     NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_DESTROY_STARTING, 19,                                       \
            CUPTI_CBID_RESOURCE_GRAPHEXEC_DESTROY_STARTING)                                         \
     NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CLONED, 20, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)           \
-    /* "node" takes over what "original_node" does */                                              \
+    /* "node" gets the parameters of "original_node" */                                            \
     NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_UPDATED, 22, CUPTI_CBID_RESOURCE_GRAPH_NODE_UPDATED)        \
     NUMBER(LP_CUPTI_INSTANTIATE_DEVICE_LAUNCH, 4, CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)       \
     NUMBER(LP_CUPTI_HOLDER_NAME_BYTES, 64, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN)
@@ -53,7 +53,7 @@ enum { LP_CUPTI_NUMBERS(LP_CUPTI_ENUMERATOR) };
 #undef LP_CUPTI_ENUMERATOR
 
 enum { LP_CUPTI_ATTR_USER_DEFINED_RECORDS = 11 }; /* 13.3 */
-/* From here on a NULL buffer makes CUPTI drop and count; before, it crashes. */
+/* From this version on, a NULL buffer makes CUPTI drop and count records; before, it crashes. */
 enum { LP_CUPTI_VERSION_12_9 = 27 };
 
 struct lp_cupti_record { /* head of every activity record */
@@ -145,8 +145,8 @@ struct lp_cupti_resource_data {
     void *descriptor; /* of a graph: struct lp_cupti_graph_data */
 };
 
-/* Handles, good for the getters of ids during the callback. Only those that the event is about are
- * set. Node types read 0 whatever the node is (CUPTI 13.0). */
+/* Handles from which ids can be read during the callback. Only those of the event are set. Node
+ * types are always 0 (CUPTI 13.0). */
 struct lp_cupti_graph_data {
     void *graph, *original_graph;
     void *node, *original_node;
@@ -160,15 +160,15 @@ struct lp_cupti_subscriber_parameters {
     const char *name;
     char *holder; /* out: the profiler that is subscribed to CUPTI */
     size_t holder_size;
-    uint8_t shared; /* 13.3: other profilers may subscribe too */
+    uint8_t shared; /* 13.3: allow other profilers to subscribe */
     uint8_t padding[7];
 };
 #define LP_CUPTI_SLIM_DRIVER             13030u /* cuDriverGetVersion() of CUDA 13.3 */
 #define LP_CUPTI_PARAMETERS_BYTES        offsetof(struct lp_cupti_subscriber_parameters, shared)
 #define LP_CUPTI_SHARED_PARAMETERS_BYTES sizeof(struct lp_cupti_subscriber_parameters)
 
-/* The fields of slim records, from CUPTI 13.3 on: kind, our field, CUPTI's number and name. Number
- * 0 is the kind itself in each. */
+/* Fields of slim records, from CUPTI 13.3 on: kind, our field, CUPTI's number and name. Number 0 is
+ * the kind. */
 #define LP_CUPTI_SLIM_FIELDS(FIELD)                                                                \
     FIELD(CONCURRENT_KERNEL, START, 7, KERNEL_FIELD_START)                                         \
     FIELD(CONCURRENT_KERNEL, END, 8, KERNEL_FIELD_END)                                             \

@@ -11,7 +11,7 @@
 static const uint32_t capture_begins[] = { LP_CUPTI_CAPTURE_BEGINS };
 static const uint32_t capture_ends[] = { LP_CUPTI_CAPTURE_ENDS };
 
-static _Atomic int captures; /* streams that are being captured */
+static _Atomic int captures; /* number of streams under capture */
 
 void lp_cupti_captures_watch(const struct lp_cupti *cupti, lp_cupti_subscriber subscriber)
 {
@@ -29,7 +29,7 @@ static bool is_among(const uint32_t *ids, size_t count, uint32_t id)
     return false;
 }
 
-/* Noted before the call and taken back if it failed, so that no capture is ever missed. */
+/* Counted before the call and undone if it fails, so that no capture is missed. */
 void lp_cupti_captures_call(uint32_t id, const struct lp_cupti_callback_data *data)
 {
     bool begin = is_among(capture_begins, COUNT(capture_begins), id),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Driver calls that start device work: X(launch kind, callback id, driver function). Numbers are
- * those of CUPTI's driver callback ids; they are only ever appended to, so one list serves all
- * versions, and an older library refuses those it does not know. cupti_check.c checks each against
- * the toolkit's headers. */
+/** Driver calls that launch device work: X(launch kind, callback id, driver function). CUPTI only
+ * adds callback ids, so one list fits all versions, and an older CUPTI refuses the ids that it does
+ * not know. check.c compares them with the toolkit's headers. */
 #ifndef LP_CUPTI_CBIDS_H
 #define LP_CUPTI_CBIDS_H
 
@@ -127,7 +126,8 @@
     X(MEMORY, 798, cuMemcpy3DBatchAsync_v2) \
     X(MEMORY, 799, cuMemcpy3DBatchAsync_v2_ptsz)
 
-/* Driver calls whose beginning and end say what happens to graphs: X(enum lp_graph_call, callback id, driver function). */
+/* Driver calls whose begin and end matter for graphs: X(enum lp_graph_call, callback id, driver
+ * function). */
 #define LP_CUPTI_GRAPH_CALLS(X) \
     X(REMOVE, 522, cuGraphDestroyNode) \
     X(UPDATE, 561, cuGraphExecUpdate) \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our picture of CUPTI's binary interface against the toolkit's headers. Compiled where the build
- * finds them; holds no code. Headers before 13.0 have fewer names for the same places. */
+/* Compares abi.h with the toolkit's headers. Compiled if the build finds them; contains no code.
+ * Headers before 13.0 lack some names. */
 #include <assert.h>
 
 #include "lib/cupti/abi.h"
@@ -14,7 +14,7 @@
     static_assert(offsetof(struct ours, our_field) == offsetof(theirs, their_field) &&             \
                       sizeof(((struct ours *)0)->our_field) == sizeof(((theirs *)0)->their_field), \
                   #ours "." #our_field)
-/* Members that all records of one operation have. */
+/* Members that all records of an operation share. */
 #define SAME_ACTIVITY(ours, theirs)                                                                \
     SAME_FIELD(ours, start, theirs, start);                                                        \
     SAME_FIELD(ours, end, theirs, end);                                                            \

@@ -12,7 +12,7 @@
 #include "lib/base/variable.h"
 #include "lib/cupti/symbols.h"
 
-/* CUDA majors whose CUPTI we can drive, newest first. */
+/* CUDA major versions whose CUPTI is supported, newest first. */
 static const struct {
     uint32_t major;
     const char *file;
@@ -22,8 +22,8 @@ static const struct {
 static struct lp_cupti cupti; /* filled once, never changed after */
 static void *handle;
 
-/* CUDA version that the driver serves, 13000 for 13.0; 0 if there is no driver. No cuInit: a parent
- * that forks must stay clean. */
+/* CUDA version that the driver supports, 13000 for 13.0; 0: no driver. Without cuInit(), because a
+ * parent that forks must not initialise CUDA. */
 static uint32_t driver_version(void)
 {
     int (*version_of)(int *version);
@@ -59,7 +59,7 @@ static void *open_library(const char *path, int flags)
     return library;
 }
 
-/* 1. What the user gives: a file, or a folder that holds one. */
+/* 1. Set by the user: a file, or a folder with the file. */
 static void *open_from_environment(void)
 {
     const char *place = lp_variable("LLMPERF_CUPTI_PATH");
@@ -76,8 +76,8 @@ static void *open_from_environment(void)
     return library;
 }
 
-/* 2. A copy that is in the process already (PyTorch loads one): two copies would be two
- * profilers. 3. The system's. */
+/* 2. A copy in the process (PyTorch loads one): two copies would be two profilers. 3. The
+ * system's. */
 static void *open_by_name(uint32_t major, int flags)
 {
     void *library = NULL;
@@ -93,8 +93,7 @@ struct wheel_search {
     void *library;
 };
 
-/* 4. Beside the CUDA libraries of a Python environment: NVIDIA's wheels put CUPTI into a folder of
- * its own. */
+/* 4. Beside the CUDA libraries of a Python environment: NVIDIA's wheels have a folder for CUPTI. */
 static int look_beside(struct dl_phdr_info *info, size_t size, void *context)
 {
     static const char *const places[] = { ".", "../../cuda_cupti/lib",
@@ -248,7 +247,7 @@ int lp_cupti_load(const struct lp_cupti **cupti_out)
     return describe_library(major);
 }
 
-/* Newest first where no driver sets a limit: what needs no device works with any of them. */
+/* Newest first if no driver sets a limit: functions that need no device work with any version. */
 void *lp_cupti_library(void)
 {
     uint32_t major = driver_major();

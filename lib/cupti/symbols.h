@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** CUPTI's functions, found at run time. Which ones exist is looked up by name, never inferred from
- * a version. */
+/** Functions of CUPTI, loaded at run time. They are looked up by name, never inferred from a
+ * version. */
 #ifndef LP_CUPTI_SYMBOLS_H
 #define LP_CUPTI_SYMBOLS_H
 
@@ -30,7 +30,7 @@ struct lp_cupti {
     int (*ActivityFlushAll)(uint32_t flag);
     int (*ActivityGetNextRecord)(uint8_t *buffer, size_t valid, struct lp_cupti_record **record);
     int (*ActivityGetNumDroppedRecords)(void *context, uint32_t stream, size_t *dropped);
-    /* Of one subscriber; NULL before 13.3. */
+    /* With a subscriber; NULL before 13.3. */
     int (*ActivitySetAttribute_v2)(lp_cupti_subscriber subscriber, uint32_t attribute, size_t *size,
                                    void *value);
     int (*ActivityRegisterCallbacks_v2)(lp_cupti_subscriber subscriber,
@@ -49,14 +49,14 @@ struct lp_cupti {
     int (*GetGraphNodeId)(void *node, uint64_t *id); /* NULL before 11.1 */
 };
 
-/** The one CUPTI of this process, loaded at the first call; a copy that the process has loaded
- * already is shared. 0 and *cupti_out (never freed); LLMPERF_ENODEVICE (no driver), LLMPERF_ENOENT
- * (no CUPTI, or not one for this driver).
+/** The one CUPTI of this process, loaded at the first call; a copy in the process is shared. 0 and
+ * *cupti_out (never freed); LLMPERF_ENODEVICE (no driver), LLMPERF_ENOENT (no CUPTI for this
+ * driver).
  * @threads one at a time */
 int lp_cupti_load(const struct lp_cupti **cupti_out);
 
-/** The libcupti that lp_cupti_load() takes, or would take without looking for a device; NULL if
- * there is none. @threads one at a time */
+/** The libcupti that lp_cupti_load() uses, or would use without a check for devices; NULL: none.
+ * @threads one at a time */
 void *lp_cupti_library(void);
 
 /** Text of a CUPTI result, for messages. */

@@ -10,8 +10,8 @@
 #include "lib/hardware/measured_peaks.h"
 
 #define THREADS     512
-#define UNROLL      4  /* 16-byte pieces of a thread in flight */
-#define PIECE_BYTES 16 /* of one load */
+#define UNROLL      4  /* 16-byte loads of a thread in flight */
+#define PIECE_BYTES 16 /* bytes of a load */
 #define MOST_BLOCKS 32 /* per multiprocessor */
 
 /* %r4: this thread, %r5: threads of the grid. */
@@ -22,14 +22,14 @@
     "    mov.u32 %r3, %nctaid.x;\n"                                                                \
     "    mad.lo.u32 %r4, %r0, %r1, %r2;\n"                                                         \
     "    mul.lo.u32 %r5, %r3, %r1;\n"
-/* Parameters from, pieces, to in %d0 to %d2. */
+/* Parameters: source, number of loads, destination (%d0 to %d2). */
 #define PTX_FROM_TO                                                                                \
     "    ld.param.u64 %d0, [from];\n"                                                              \
     "    ld.param.u64 %d1, [pieces];\n"                                                            \
     "    ld.param.u64 %d2, [to];\n"                                                                \
     "    cvta.to.global.u64 %d0, %d0;\n"                                                           \
     "    cvta.to.global.u64 %d2, %d2;\n"
-/* Where the four pieces of a thread begin, one grid apart, and the step of four grids. */
+/* Start of a thread's four loads, one grid apart, and the step of four grids. */
 #define PTX_PIECES                                                                                 \
     "    cvt.u64.u32 %d3, %r4;\n"                                                                  \
     "    mul.wide.u32 %d4, %r5, 16;\n"                                                             \
@@ -52,9 +52,9 @@
     "    add.u64 %d9, %d9, %d10;\n"                                                                \
     "    add.u64 %d3, %d3, %d11;\n"
 
-/* Parameters: from, pieces, to. A thread reads four pieces, one grid apart, moves on by four grids,
- * and mixes what it read; it writes only if the mix has one improbable value, so that the compiler
- * keeps the loads. */
+/* Parameters: source, number of loads, destination. A thread does four loads, one grid apart, and
+ * advances by four grids. It combines the values and writes only if the result has one improbable
+ * value, so that the compiler keeps the loads. */
 static const char read_ptx[] =
     ".visible .entry lp_read(.param .u64 from, .param .u64 pieces, .param .u64 to)\n"
     "{\n"
@@ -88,14 +88,14 @@ static const char read_ptx[] =
     "    ret;\n"
     "}\n";
 
-/* Parameters: from, pieces, to. */
+/* Parameters: source, number of loads, destination. */
 static const char copy_ptx[] =
     ".visible .entry lp_copy(.param .u64 from, .param .u64 pieces, .param .u64 to)\n"
     "{\n"
     "    .reg .pred %p<1>;\n"
     "    .reg .b32 %r<24>;\n"
     "    .reg .b64 %d<16>;\n" PTX_FROM_TO
-    "    sub.u64 %d12, %d2, %d0;\n" /* from a source to its destination */
+    "    sub.u64 %d12, %d2, %d0;\n" /* distance from source to destination */
     PTX_THREAD PTX_PIECES "copy_loop:\n"
     "    setp.ge.u64 %p0, %d3, %d1;\n"
     "    @%p0 bra copy_end;\n" PTX_LOAD_PIECES "    add.u64 %d13, %d6, %d12;\n"
@@ -111,7 +111,7 @@ static const char copy_ptx[] =
     "    ret;\n"
     "}\n";
 
-/* Parameters: to, words, seed, and, or. A word is a hash of its index. */
+/* Parameters: destination, words, seed, and, or. A word is a hash of its index. */
 static const char fill_ptx[] =
     ".visible .entry lp_fill(.param .u64 to, .param .u64 words, .param .u32 seed,\n"
     "                        .param .u32 keep, .param .u32 put)\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rates of matrix products through cuBLASLt.
+/** Measures matrix products with cuBLASLt.
  * @threads one at a time per object */
 #ifndef LP_MEASURE_MATRIX_H
 #define LP_MEASURE_MATRIX_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Peaks of a GPU of this machine: measured, and stored in a file. */
+/* Measures the peaks of a GPU of this machine and stores them in a file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

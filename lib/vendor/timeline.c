@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations meet their calls by correlation id within a process. */
+/* Joins operations with their calls by correlation id and process. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,8 @@ int lp_timeline_index(struct lp_timeline *timeline)
 {
     int status = 0;
 
-    /* Busy times want rows nearly in the order of time, and duplicates side by side. */
+    /* Sort rows approximately by time, and put duplicates next to each other, for the busy
+     * times. */
     lp_timeline_sort(timeline->ops.items, timeline->ops.count, sizeof(*timeline->ops.items),
                      compare_ops);
     for (size_t i = 0; i < timeline->ops.count && status == 0; i++)
@@ -127,7 +128,7 @@ static bool is_twin(const struct lp_op *a, const struct lp_op *b)
            a->stream == b->stream && a->kind == b->kind && a->graph_node == b->graph_node;
 }
 
-/* A duplicate of an earlier row; equal rows are adjacent, mixed with those of other devices. */
+/* Equal rows are adjacent, mixed with those of other devices. */
 bool lp_timeline_is_duplicate(const struct lp_timeline *timeline, size_t index)
 {
     const struct lp_op *op = &timeline->ops.items[index];

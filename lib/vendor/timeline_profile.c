@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What joins in a timeline and what does not becomes totals and a ledger for each process. */
+/* Makes totals and a ledger for each process from what is joined and what is not. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "lib/vendor/timeline.h"
 #include "llmperf/profile.h"
 
-/* Lonely launches */
+/* Launches without operation */
 
 #define BATCH 256u
 
@@ -32,8 +32,8 @@ static int compare_events(const void *left, const void *right)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* A launch in stream capture makes a graph node instead of a kernel: the node's event is inside the
- * call. Events are ordered by thread and time. */
+/* A launch under stream capture creates a graph node instead of a kernel: the node's event is
+ * inside the call. Events are sorted by thread and time. */
 static bool was_captured(const struct lp_timeline *timeline, const struct lp_host_call *call)
 {
     size_t low = 0, high = timeline->node_events.count;
@@ -108,8 +108,8 @@ static int index_events(struct lp_timeline *timeline, struct lp_hashmap *events)
     return 0;
 }
 
-/* Where the node was made: a graph's nodes are copied when it is instantiated, so the way back may
- * have steps. */
+/* The path where a node was created. Nodes are copied at instantiation, so there may be several
+ * steps back. */
 static uint32_t captured_in(const struct lp_timeline *timeline, const struct lp_hashmap *events,
                             const struct lp_op *op)
 {
@@ -168,7 +168,7 @@ static void count_op(struct lp_process *process, const struct lp_op *op, uint32_
     ledger->kernels_outside += node == LP_PATH_ROOT;
 }
 
-/* Signed times keep their order as unsigned ones with the sign turned around. */
+/* Maps signed to unsigned times in the same order. */
 static uint64_t unsign(int64_t time)
 {
     return (uint64_t)time ^ UINT64_C(1) << 63;
@@ -183,7 +183,7 @@ static void feed_op(struct feed *feed, const struct lp_op *op)
         op->graph == LP_OP_NODE ? captured_in(feed->timeline, &feed->events, op) : LP_PATH_UNKNOWN;
 
     count_op(feed->process, op, node, captured);
-    if (op->graph != LP_OP_SINGLE && captured == LP_PATH_UNKNOWN) /* the reason in its place */
+    if (op->graph != LP_OP_SINGLE && captured == LP_PATH_UNKNOWN) /* then the value is the reason */
         captured =
             lp_path_intern(LP_PATH_ROOT, op->graph == LP_OP_NODE ? "LLM@(capture not recorded)"
                                                                  : "LLM@(graph traced as a whole)");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranges to paths, and calls to the ranges that hold them: one sweep over each thread's time. */
+/* Finds the paths of ranges, and the range around each call, in one sweep over the time of each
+ * thread. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,17 +8,17 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/timeline.h"
 
-/* Paths are texts: a file may not make more of them than this, however it nests its ranges. */
+/* Limit of the bytes of all paths in a file. */
 #define PATH_BYTES_MOST (UINT64_C(64) << 20)
 
-/* A question to the sweep: which path was open on a thread over a whole call? */
+/* A query: which path was open on a thread during a whole call? */
 struct query {
     int64_t start, end;
     uint64_t thread;
-    uint32_t *node; /* answer */
+    uint32_t *node; /* result */
 };
 
-/* A range that is open now. */
+/* An open range. */
 struct open_span {
     int64_t end;
     uint32_t label, node;
@@ -39,7 +40,7 @@ static int compare_times(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* The outer one of two that start together is the longer one. */
+/* Of ranges with the same start the longer one is outer. */
 static int compare_spans(const void *left, const void *right)
 {
     const struct lp_span *a = left, *b = right;
@@ -75,8 +76,8 @@ static int note_path(struct lp_timeline *timeline, uint32_t node, uint64_t bytes
     return 0;
 }
 
-/* The path of `label` below `parent`. Paths of this timeline are kept at hand: the tree of the
- * process takes a lock. */
+/* Path of `label` below `parent`. Paths of this timeline are cached, since the process's tree takes
+ * a lock. */
 static int find_node(struct lp_timeline *timeline, uint32_t parent, uint32_t label,
                      uint32_t *node_out)
 {
@@ -96,7 +97,7 @@ static int find_node(struct lp_timeline *timeline, uint32_t parent, uint32_t lab
     return 0;
 }
 
-/* Paths of what is open from `first` on, after one below it went away. */
+/* Recompute the paths of open ranges from `first` on, after a lower one was removed. */
 static int rename_open(struct sweep *sweep, size_t first)
 {
     int status = 0;
@@ -107,8 +108,8 @@ static int rename_open(struct sweep *sweep, size_t first)
     return status;
 }
 
-/* Ranges that ended before `time` go; push/pop ranges go from the end of the list, start/end ranges
- * from anywhere. `also_at`: those that end right then go, too. */
+/* Remove ranges that ended before `time` (with `also_at`: or at `time`): push/pop ranges from the
+ * end of the list, start/end ranges from anywhere. */
 static int close_spans(struct sweep *sweep, int64_t time, bool also_at)
 {
     size_t kept = 0, first_moved = sweep->depth;
@@ -131,8 +132,8 @@ static uint32_t innermost(const struct sweep *sweep)
     return sweep->depth > 0 ? sweep->open[sweep->depth - 1].node : LP_PATH_ROOT;
 }
 
-/* Ranges nearly always nest: what is open ends in the reverse order, so the list need not be looked
- * through unless its last one ended. */
+/* Ranges are nearly always nested, so the list has to be searched only if its last range has
+ * ended. */
 static bool may_close(const struct sweep *sweep, int64_t time)
 {
     for (size_t i = sweep->depth; i-- > 0;)
@@ -180,7 +181,7 @@ static int open_span(struct sweep *sweep, const struct lp_span *span)
     return count_span(timeline, span, node);
 }
 
-/* The path of those open ranges that hold the whole call. */
+/* Path of the open ranges that contain the whole call. */
 static int answer(struct sweep *sweep, const struct query *query)
 {
     uint32_t node = LP_PATH_ROOT;
@@ -230,7 +231,7 @@ static struct query *make_queries(struct lp_timeline *timeline, size_t count)
     return queries;
 }
 
-/* Spans before queries of the same moment: a range that begins with the call holds it. */
+/* At the same time, ranges come before queries: a range that begins with a call contains it. */
 static int run_sweep(struct lp_timeline *timeline, const struct query *queries, size_t count)
 {
     struct sweep sweep = { .timeline = timeline, .depth = 0 };
@@ -262,7 +263,7 @@ int lp_timeline_project(struct lp_timeline *timeline)
     struct query *queries;
     int status;
 
-    if (timeline->spans.count == 0) /* Links and events are in no region already. */
+    if (timeline->spans.count == 0) /* links and events have no region already */
         return 0;
     if (!(queries = make_queries(timeline, count)))
         return lp_error(LLMPERF_ENOMEM, "out of memory (%zu calls)", count);

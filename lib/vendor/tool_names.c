@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Our labels in the words of nsys and ncu. */
+/* Our labels in the syntax of nsys and ncu. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,7 @@
 
 #define DOMAIN_OF_LLM "LLM"
 
-/* A label: domain and name. One without a domain is LLM's; "default" is the domain without a name.
- */
+/* Domain and name of a label. Without a domain it is LLM; "default" is the unnamed domain. */
 struct label {
     const char *domain, *name;
 };
@@ -38,7 +37,7 @@ static const char *escape(llmperf_commands *commands, const char *text, const ch
     return kept;
 }
 
-/* In nsys the last '@' that is not escaped separates message and domain. */
+/* In nsys the last unescaped '@' separates message and domain. */
 const char *lp_nsys_range(llmperf_commands *commands, const char *label)
 {
     struct label range = split(commands, label);
@@ -50,7 +49,7 @@ const char *lp_nsys_range(llmperf_commands *commands, const char *label)
     return lp_commands_text(commands, "%s@%s", escape(commands, range.name, "@\\"), range.domain);
 }
 
-/* ncu writes the domain once, in front of the names from the outer to the inner range. */
+/* ncu writes the domain once, before the names from outer to inner range. */
 static const char *path_range(llmperf_commands *commands, const char *path,
                               const char **problem_out)
 {
@@ -115,8 +114,7 @@ const char *lp_ncu_range(llmperf_commands *commands, const char *text, const cha
     return path_range(commands, text, problem_out);
 }
 
-/* Where a bracket closes that opens at `text`; NULL: nowhere. Names cut by a tool are not balanced.
- */
+/* Closing bracket for the one at `text`; NULL: none, since names cut by a tool are unbalanced. */
 static const char *closing(const char *text, char open, char close)
 {
     int depth = 0;
@@ -130,7 +128,7 @@ static const char *closing(const char *text, char open, char close)
     return NULL;
 }
 
-/* "(anonymous namespace)", "<unnamed>", "(lambda(int)#1)": brackets that belong to the name. */
+/* Brackets that belong to the name: "(anonymous namespace)", "<unnamed>", "(lambda(int)#1)". */
 static const char *skip_unnamed(const char *at)
 {
     static const char *const names[] = { "(anonymous namespace)", "<unnamed>" };
@@ -141,7 +139,7 @@ static const char *skip_unnamed(const char *at)
     return NULL;
 }
 
-/* The last name before the parameters, outside of template arguments. */
+/* The last name before the parameters, without template arguments. */
 const char *lp_kernel_function(llmperf_commands *commands, const char *name)
 {
     const char *start = name, *end = NULL;

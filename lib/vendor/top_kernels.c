@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels that took longest in a profile, for ncu to look at. */
+/* The longest kernels of a profile, to be measured by ncu. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static const char *full_label(llmperf_commands *commands, const char *stage)
     return strchr(stage, '@') ? stage : lp_commands_text(commands, "LLM@%s", stage);
 }
 
-/* Whether a path contains the label, or the labels of a path in that order. */
+/* Does the path contain the label, or the labels of a path in this order? */
 static bool lies_in(const char *path, const char *stage)
 {
     size_t length = strlen(stage);
@@ -77,7 +77,7 @@ static int compare_totals(const void *left, const void *right)
     return a < b ? 1 : -(a > b);
 }
 
-/* An expression that these functions match from begin to end. */
+/* An expression that ncu matches with the whole function name. */
 static const char *as_pattern(llmperf_commands *commands, const struct totals *totals, size_t count)
 {
     struct lp_text text = { 0 };

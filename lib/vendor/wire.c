@@ -50,7 +50,7 @@ static bool take_value(struct lp_wire *wire, struct lp_wire_field *field)
         return take_bytes(wire, &field->bytes);
     case LP_WIRE_FIXED32:
         return take_fixed(wire, 4, &field->value);
-    default: /* groups, which no writer has used for many years, and nonsense */
+    default: /* groups (obsolete), and invalid data */
         return false;
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A model, or a dtype, for a profile that was collected without. */
+/* Applies a model or a dtype to a profile that was collected without it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +15,11 @@
 #include "llmperf/model.h"
 #include "llmperf/sys/config.h"
 
-/* What is applied; all but the profile is borrowed or cleared at the end. */
+/* Input. All except the profile is borrowed or cleared at the end. */
 struct application {
     llmperf_profile *profile;
     const char *model, *dtype;
-    llmperf_config *config; /* of the profile; NULL: it has none */
+    llmperf_config *config; /* in the profile; NULL: none */
     struct lp_parallel parallel;
 };
 
@@ -30,7 +30,7 @@ static uint32_t fact_gpus(const llmperf_profile *profile, const char *key)
     return word ? (uint32_t)strtoul(word, NULL, 10) : 0;
 }
 
-/* As a session chooses: environment, configuration, and last what the run was given before. */
+/* Same precedence as in a session: environment, configuration, and last the run's own. */
 static int choose_parallel(struct application *job)
 {
     llmperf_session_options values = LLMPERF_SESSION_OPTIONS_INIT;
@@ -71,7 +71,7 @@ static int open_model(const struct application *job, struct lp_stage_work **work
     return status < 0 || !model ? status : lp_stage_work_open(model, &job->parallel, work_out);
 }
 
-/* Why the model changes nothing, or what was assumed where it does. */
+/* Notes: why the model has no effect, or what was assumed. */
 static int explain(const struct application *job, const struct lp_stage_work *work,
                    uint64_t derived, uint64_t averaged)
 {

@@ -281,8 +281,8 @@ static void set_attributes(const struct lp_cupti_client *client)
     }
 }
 
-/* Once while CUPTI is in the process: registering the timestamp callback again damages a record
- * each time. Slim records do not allow one. */
+/* Once while CUPTI is attached: registering the timestamp callback again damages a record each
+ * time. Slim records do not support it. */
 static int take_whole(const struct lp_cupti *cupti)
 {
     if (!timed && (!cupti->ActivityRegisterTimestampCallback ||
@@ -367,7 +367,7 @@ static uint64_t time_of_day(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The closest of a few looks: between the two clocks a thread may lose its core. */
+/* The closest of several attempts: the thread may be preempted between reading the two clocks. */
 uint64_t lp_cupti_clock_shift(const struct lp_cupti_client *client)
 {
     uint64_t best = UINT64_MAX, shift = 0;

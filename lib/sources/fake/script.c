@@ -51,7 +51,7 @@ struct statement {
     const char *word;
     uint8_t verb, argument;
     const char *const *choices;
-    uint64_t least, most; /* of the number */
+    uint64_t least, most; /* limits of the number */
     uint32_t keys;
     const char *usage;
 };
@@ -142,7 +142,7 @@ static const struct {
     { "launchable", 0, 1 },
 };
 
-/* A piece of the script. */
+/* Part of the script. */
 struct word {
     const char *start;
     size_t length;
@@ -153,12 +153,12 @@ struct parser {
     const char *path;
     const char *at, *end; /* rest of the line */
     uint32_t line, graphs;
-    uint32_t open[LP_FAKE_NESTING]; /* ops that are repeats without done so far */
+    uint32_t open[LP_FAKE_NESTING]; /* open repeats */
     uint32_t depth;
-    uint64_t rounds; /* product of the open repeats */
+    uint64_t rounds; /* product of the rounds of open repeats */
 };
 
-/* The text may hold anything that the file holds. */
+/* The text may contain any bytes of the file. */
 __attribute__((format(printf, 2, 3))) static int complain(const struct parser *parser,
                                                           const char *format, ...)
 {
@@ -172,7 +172,7 @@ __attribute__((format(printf, 2, 3))) static int complain(const struct parser *p
     return lp_error(LLMPERF_EFORMAT, "%.300s:%u: %s", parser->path, parser->line, clean);
 }
 
-/* For "%.*s" of a piece that the file may have made very long. */
+/* Length for "%.*s", limited because the file may have a very long word. */
 static int shown(struct word word)
 {
     return word.length > 60 ? 60 : (int)word.length;
@@ -188,7 +188,7 @@ static bool is_blank(char byte)
     return byte == ' ' || byte == '\t' || byte == '\r';
 }
 
-/* Is there more on this line? */
+/* Is there more on the line? */
 static bool skip_blanks(struct parser *parser)
 {
     while (parser->at < parser->end && is_blank(*parser->at))
@@ -220,7 +220,7 @@ static int read_quoted(struct parser *parser, struct word *word)
     return 0;
 }
 
-/* A name ends at a blank, a quoted one at its quote; in a list also at a comma. */
+/* A name ends at a blank, or at its closing quote; in a list also at a comma. */
 static int read_name(struct parser *parser, const struct statement *statement,
                      struct lp_fake_op *op)
 {
@@ -269,7 +269,7 @@ static int read_number(struct parser *parser, const struct statement *statement,
         if (word.start[i] < '0' || word.start[i] > '9')
             return complain(parser, "\"%.*s\" is not a number; write digits only: %s", shown(word),
                             word.start, statement->usage);
-        if (value <= LP_FAKE_NUMBER) /* Stops before it overflows; too large is too large. */
+        if (value <= LP_FAKE_NUMBER) /* stop before an overflow */
             value = value * 10 + (uint64_t)(word.start[i] - '0');
     }
     if (word.length == 0)
@@ -317,7 +317,7 @@ static int read_argument(struct parser *parser, const struct statement *statemen
     return status;
 }
 
-/* Of the keys that the statement takes; 0 if it is none of them. */
+/* Index of the key in those of the statement; 0: none of them. */
 static uint32_t find_key(const struct statement *statement, struct word word)
 {
     for (uint32_t key = 1; key < LP_FAKE_KEYS; key++)
@@ -388,7 +388,7 @@ static int close_repeat(struct parser *parser, struct lp_fake_op *op)
     return 0;
 }
 
-/* A script is either played, or it is a list of rules: then it has nothing else. */
+/* A script is either replayed, or a list of rules and nothing else. */
 static int check_rule(struct parser *parser, const struct lp_fake_op *op)
 {
     bool on = op->verb == LP_FAKE_ON;
@@ -440,7 +440,7 @@ static const struct statement *find_statement(struct word word)
     return NULL;
 }
 
-/* Of statements about graphs every key is needed but those of amounts. */
+/* Statements about graphs need all their keys except amounts. */
 static int check_given(struct parser *parser, const struct statement *statement,
                        const struct lp_fake_op *op)
 {
@@ -483,7 +483,7 @@ static int read_statement(struct parser *parser)
         (status = check_rule(parser, &op)) < 0)
         return status;
     if (op.verb == LP_FAKE_ON)
-        op.number = 1; /* a round */
+        op.number = 1; /* rounds */
     if (op.verb == LP_FAKE_REPEAT || op.verb == LP_FAKE_ON)
         status = open_repeat(parser, &op);
     else if (op.verb == LP_FAKE_DONE)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Scripts of the fake device, read into a list of statements. The language is described in
- * docs/reference/fake-script.md.
+/** Parser for scripts of the fake device, see docs/reference/fake-script.md.
  * @threads one at a time per object */
 #ifndef LP_SOURCES_FAKE_SCRIPT_H
 #define LP_SOURCES_FAKE_SCRIPT_H
@@ -14,8 +13,8 @@
 
 #define LP_FAKE_THREADS 1024u
 #define LP_FAKE_NESTING 16u
-#define LP_FAKE_REPEATS UINT64_C(1000000000)          /* most rounds of nested repeats */
-#define LP_FAKE_NUMBER  UINT64_C(1000000000000000000) /* largest number; in ns 31 years */
+#define LP_FAKE_REPEATS UINT64_C(1000000000)          /* limit of the rounds of nested repeats */
+#define LP_FAKE_NUMBER  UINT64_C(1000000000000000000) /* largest number; 31 years in ns */
 
 enum lp_fake_verb {
     LP_FAKE_THREAD,
@@ -75,8 +74,8 @@ enum lp_fake_fault {
     LP_FAKE_SAME_CORRELATION
 };
 
-/** Options of statements, KEY=VALUE. The first five have the values of LLMPERF_QUANTITY_…; of a
- * device statement `context` is the device context. */
+/** Options of statements, KEY=VALUE. The first five have the values of LLMPERF_QUANTITY_…;
+ * `context` of a device statement is the CUDA context. */
 enum lp_fake_key {
     LP_FAKE_TOKENS = 1,
     LP_FAKE_SEQUENCES = 2,
@@ -99,14 +98,14 @@ enum lp_fake_key {
 };
 #define LP_FAKE_KEYS 19
 
-/** One statement, defaults filled in. */
+/** A statement with defaults filled in. */
 struct lp_fake_op {
     uint8_t verb;      /* enum lp_fake_verb */
     uint8_t choice;    /* LLMPERF_QUANTITY_…, enum lp_fake_copy or enum lp_fake_fault */
-    uint32_t keys_set; /* set of enum lp_fake_key that the script gives */
+    uint32_t keys_set; /* set of enum lp_fake_key */
     uint32_t line;
     uint32_t first_name, name_count; /* in names of the script */
-    uint32_t partner;                /* of done: its repeat or on, and the other way round */
+    uint32_t partner;                /* index of the matching done, repeat or on */
     uint64_t number;
     uint64_t values[LP_FAKE_KEYS]; /* by enum lp_fake_key */
 };
@@ -116,8 +115,8 @@ struct lp_fake_script {
     LP_VECTOR(struct lp_fake_op) ops;
     LP_VECTOR(const char *) names;
     struct lp_strings pool;
-    const char *gpu; /* name of its GPU; NULL: not given */
-    bool follows;    /* rules for regions of this process; else it is played */
+    const char *gpu; /* name of the GPU; NULL: not given */
+    bool follows;    /* rules for regions of this process; else it is replayed */
 };
 
 /** Read the script of `size` bytes into `script`. @param path  For error texts.

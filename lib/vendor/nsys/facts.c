@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an nsys export tells about its run, and what it lacks. */
+/* Facts of a run in an nsys export, and what the export lacks. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,9 @@
 struct description {
     struct lp_nsys *nsys;
     llmperf_profile *profile;
-    struct lp_gpu_fact gpus[GPUS_MOST], seen[GPUS_MOST]; /* of the machine; as processes see them */
-    int64_t ids[GPUS_MOST], seen_ids[GPUS_MOST];         /* of nsys */
+    struct lp_gpu_fact gpus[GPUS_MOST],
+        seen[GPUS_MOST];                         /* on the machine; as processes number them */
+    int64_t ids[GPUS_MOST], seen_ids[GPUS_MOST]; /* nsys's ids of them */
     size_t gpu_count, seen_count;
     int64_t duration_ns;
     int status;
@@ -83,7 +84,7 @@ static int visit_gpu(void *user, const struct lp_cell *cells)
 
     if (description->gpu_count == GPUS_MOST || cells[0].null)
         return 0;
-    /* Without better knowledge: CUDA's order of the machine, else that of nsys. */
+    /* By default CUDA's order on the machine, else nsys's. */
     *gpu = (struct lp_gpu_fact){ .ordinal = cells[2].null ? cells[0].number : cells[2].number,
                                  .sm_count = cells[3].number,
                                  .major = cells[4].number,
@@ -96,7 +97,7 @@ static int visit_gpu(void *user, const struct lp_cell *cells)
     return 0;
 }
 
-/* A process sees a GPU under a number of its own (CUDA_VISIBLE_DEVICES). */
+/* Processes have their own device numbers (CUDA_VISIBLE_DEVICES). */
 static int visit_ordinal(void *user, const struct lp_cell *cells)
 {
     struct description *description = user;
@@ -140,7 +141,7 @@ static int visit_overhead(void *user, const struct lp_cell *cells)
     return 0;
 }
 
-/* Their texts may contain paths and account names, so only their number is reported. */
+/* The texts may contain paths and account names, so only their number is reported. */
 static int visit_diagnostic(void *user, const struct lp_cell *cells)
 {
     struct description *description = user;
@@ -156,7 +157,7 @@ static int visit_diagnostic(void *user, const struct lp_cell *cells)
     return 0;
 }
 
-/* A line with a number in it, if the number is not 0. */
+/* A line with a number, unless it is 0. */
 static int add_line(struct description *description, bool problem, const char *before,
                     uint64_t number, const char *after)
 {
@@ -206,7 +207,7 @@ static int add_lines(struct description *description)
     return add_timeline_lines(description);
 }
 
-/* An export that is older than its report is of another run. */
+/* An export older than its report is of another run. */
 static int check_age(struct description *description)
 {
     const char *path = description->nsys->path, *dot = strrchr(path, '.');

@@ -9,11 +9,10 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A second row for a call, with a backtrace: its name and times are as good, but the first row is
- * the call. */
+/* Calls with a backtrace have a second row with the same name and times; only the first counts. */
 #define CLASS_BACKTRACE 67
 
-/* Texts, which the tables name by number. */
+/* Texts, which tables refer to by id */
 
 struct lp_nsys_string *lp_nsys_string(struct lp_nsys *nsys, int64_t id)
 {
@@ -76,7 +75,7 @@ static uint64_t process_of(const struct lp_nsys *nsys, const struct lp_cell *cel
     return cell->null ? 0 : (uint64_t)cell->number & nsys->timeline.process_mask;
 }
 
-/* Where contexts are: a graph row may not name its device. */
+/* Devices of contexts: rows of graphs may lack the device. */
 static int note_context(struct lp_nsys *nsys, uint64_t process, uint64_t context, uint16_t device)
 {
     if (nsys->last_context[0] == process && nsys->last_context[1] == context)
@@ -204,7 +203,7 @@ int lp_nsys_read_ops(struct lp_nsys *nsys)
     };
     int status = 0;
 
-    /* Calls and operations are matched by process only if both have a process id. */
+    /* Match calls and operations by process only if both have a process id. */
     nsys->timeline.process_mask =
         lp_database_has_column(nsys->database, tables[0].table, "globalPid") ||
                 !lp_database_has(nsys->database, tables[0].table)
@@ -285,7 +284,7 @@ int lp_nsys_read_calls(struct lp_nsys *nsys)
     if (lp_database_has(nsys->database, "CUDA_GRAPH_NODE_EVENTS"))
         return lp_database_rows(nsys->database, "CUDA_GRAPH_NODE_EVENTS", nodes, LENGTH(nodes),
                                 visit_node, nsys);
-    /* 2022: node events under the other table's name. */
+    /* Node events of 2022 are in the other table. */
     return lp_database_has_column(nsys->database, "CUDA_GRAPH_EVENTS", "graphNodeId")
                ? lp_database_rows(nsys->database, "CUDA_GRAPH_EVENTS", nodes, LENGTH(nodes),
                                   visit_node, nsys)

@@ -28,14 +28,13 @@ static const struct lp_want nvtx_wants[NVTX_COLUMNS] = {
     { "textId", false }, { "globalTid", false }, { "endGlobalTid", false }, { "domainId", false },
 };
 
-/* Process and domain in one word: a process key has no bits below 24. */
+/* Process and domain in one word: bits below 24 are not used in a process key. */
 static uint64_t domain_key(uint64_t process, uint32_t domain)
 {
     return process | (domain & 0xffffff);
 }
 
-/* The event's text: by its id, or the text itself if the row contains it. *key_out identifies the
- * text. */
+/* Text of an event, by id or in the row. *key_out identifies it. */
 static int find_text(struct lp_nsys *nsys, const struct lp_cell *cells, const char **text_out,
                      uint64_t *key_out)
 {
@@ -72,7 +71,7 @@ static int take_domain(struct lp_nsys *nsys, const struct lp_cell *cells)
                           0, row);
 }
 
-/* Row of the label that a range will have; several ranges share it. */
+/* Row of the range's label, which several ranges may share. */
 static int find_label(struct lp_nsys *nsys, const struct lp_cell *cells, uint32_t *row_out)
 {
     struct lp_nsys_label label = { .label = LP_HASHMAP_NONE,
@@ -127,7 +126,8 @@ static int visit_event(void *user, const struct lp_cell *cells)
     }
 }
 
-/* Domain 0 is the default one. A domain whose creation was not captured has a number only. */
+/* Domain 0 is the default. If the creation of a domain was not captured, only its number is
+ * known. */
 static int make_label(struct lp_nsys *nsys, struct lp_nsys_label *label)
 {
     struct lp_text text = { NULL, 0, 0, false };

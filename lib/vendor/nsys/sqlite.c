@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An nsys export, read once from front to back. Tables that hold environments, command lines and
- * output of programs are never read. */
+/* Reads an nsys export sequentially. Tables with environments, command lines and program output are
+ * never read. */
 #include <stdlib.h>
 
 #include "lib/base/status.h"
@@ -54,7 +54,7 @@ static void free_profiles(llmperf_profile **profiles, size_t count)
     free(profiles);
 }
 
-/* One profile of all processes. */
+/* Merge the profiles of all processes. */
 static int make_profile(struct lp_nsys *nsys, llmperf_profile **profile_out)
 {
     llmperf_profile **profiles = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside of the reader of nsys exports. */
+/** Internals of the reader of nsys exports. */
 #ifndef LP_VENDOR_NSYS_SQLITE_H
 #define LP_VENDOR_NSYS_SQLITE_H
 
@@ -8,14 +8,14 @@
 #include "lib/vendor/timeline.h"
 #include "lib/vendor/vendor.h"
 
-/** A text of the file, and what was derived from it. */
+/** A text in the file, and values derived from it. */
 struct lp_nsys_string {
     const char *text;
     uint32_t name; /* of timeline.names; LP_HASHMAP_NONE: not interned yet */
     uint8_t call;  /* enum lp_call_kind; UINT8_MAX: not derived yet */
 };
 
-/** A range as stored in the file; its label needs the names of all domains. */
+/** A range in the file; its label needs the names of all domains. */
 struct lp_nsys_label {
     const char *text; /* NULL: the range has none */
     uint64_t process;
@@ -40,26 +40,26 @@ struct lp_nsys {
     uint64_t last_context[2];
     int64_t last_time; /* end of the last event */
     uint64_t nameless, graph_rows;
-    uint64_t warnings, losses; /* of nsys itself */
+    uint64_t warnings, losses; /* counted by nsys itself */
     uint64_t overhead_ns;
     bool has_overhead;
-    uint8_t kind; /* of the table that is read */
+    uint8_t kind; /* of the current table */
 };
 
-/** Texts, which all others name. 0 or an error. */
+/** Read the texts; other tables refer to them. 0 or an error. */
 int lp_nsys_read_strings(struct lp_nsys *nsys);
 
-/** The text of an id of StringIds; NULL: there is none. */
+/** Text with an id in StringIds; NULL: none. */
 struct lp_nsys_string *lp_nsys_string(struct lp_nsys *nsys, int64_t id);
 
-/** Kernels, copies, sets and whole graphs; calls; graph nodes. 0 or an error. */
+/** Read kernels, memcpy, memset and whole graphs; calls; graph nodes. 0 or an error. */
 int lp_nsys_read_ops(struct lp_nsys *nsys);
 int lp_nsys_read_calls(struct lp_nsys *nsys);
 
-/** Ranges. 0 or an error. */
+/** Read the ranges. 0 or an error. */
 int lp_nsys_read_ranges(struct lp_nsys *nsys);
 
-/** Facts of the run, notes and problems that the file gives reason for. 0 or an error. */
+/** Add facts of the run, notes and problems. 0 or an error. */
 int lp_nsys_describe(struct lp_nsys *nsys, llmperf_profile *profile);
 
 #endif

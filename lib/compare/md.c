@@ -303,8 +303,10 @@ static void put_meaning(struct lp_text *out, const struct lp_compared *compared)
     if (comparison->has_ranks)
         lp_text_printf(
             out,
-            "\nWall time of a job is that of the slowest process in the region, device time the "
-            "sum over its GPUs. Computing: time without collectives on the GPU that computes "
+            "\nThe wall time of a job is that of the slowest process in the region; its device "
+            "time "
+            "is the sum over its GPUs. Computing: time without collectives on the GPU that "
+            "computes "
             "longest. Communicating: time in collectives on the GPU with the least. Waiting: lower "
             "bound on the further time in collectives of the GPU that waits longest. Ranks work on "
             "the same steps, so they are not repeats of each other: noise comes from each rank "

@@ -59,7 +59,7 @@ bool lp_region_is_in(const char *path, const char *region);
 struct lp_recommendation {
     llmperf_advice advice; /* saving_ms: without what could be gained in stages inside */
     llmperf_evidence evidence[LP_EVIDENCE_MOST];
-    char *text; /* advice.text, which it owns */
+    char *text; /* owned; advice.text points to it */
 };
 
 /** Zero-initialised: empty. */

@@ -116,7 +116,7 @@ static void add_uncounted(struct lp_attribution *attribution, const struct lp_re
     if (count == UNCOUNTED_MOST) /* all records of the older half have arrived */
         memmove(attribution->uncounted.items, attribution->uncounted.items + UNCOUNTED_MOST / 2,
                 (attribution->uncounted.count = UNCOUNTED_MOST / 2) * sizeof(added));
-    /* Without memory, its launches will count as unattributed. */
+    /* Out of memory: launches in the interval will count as unattributed. */
     (void)lp_vector_push(&attribution->uncounted, added);
 }
 

@@ -125,7 +125,7 @@ int lp_driver_gpu_count(int32_t *count_out)
     return 0;
 }
 
-/* Devices with an active primary context, but `except`. */
+/* Number of devices with an active primary context, not counting `except`. */
 static int count_active(int count, int except)
 {
     int handle, active, sum = 0;

@@ -12,7 +12,7 @@
 /** Maximum number of events kept: 64 MiB. */
 #define LP_GRAPH_LOG_LIMIT (UINT32_C(1) << 21)
 
-/** Keep an event. Above the limit, or without memory, it is dropped and counted. @threads any
+/** Keep an event. Above the limit, or out of memory, it is dropped and counted. @threads any
  * thread */
 void lp_graph_log_add(const struct lp_graph_event *event);
 

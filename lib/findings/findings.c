@@ -44,7 +44,8 @@ static bool overlaps(const struct lp_findings *findings, const struct lp_stage_i
            stage->times[LP_TIME_BUSY].sum_ms > OVERLAP * busy_ms;
 }
 
-/* Chosen calls are known one by one; of a stage with none of them all calls were left out. */
+/* Was a sample of whole calls collected? True if calls have device times, or if none of the stage's
+ * calls was collected. */
 static bool has_chosen_calls(const struct lp_findings *findings,
                              const struct lp_stage_iterations *stage)
 {

@@ -33,7 +33,7 @@ const char *lp_hardware_text(llmperf_hardware *hardware, const char *format, ...
 void lp_hardware_warn(llmperf_hardware *hardware, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Nothing known; NULL without memory. */
+/** An object without any values; NULL: out of memory. */
 llmperf_hardware *lp_hardware_create(void);
 
 /** Set a value; text is lp_hardware_text() or static. */

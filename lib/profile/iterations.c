@@ -123,7 +123,7 @@ struct fold {
     uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns, latency_ns;
 };
 
-/* Running median without memory, within a few per cent: it moves half of the way up or down. */
+/* Running median in constant space, within a few per cent: it moves half of the way up or down. */
 static uint64_t follow_median(uint64_t median, uint64_t value)
 {
     uint64_t step = median / 64 + 1;

@@ -42,8 +42,9 @@ int configured_compose(struct configured *configured);
 const char *configured_text(const struct configured *configured, const char *key,
                             const char *usual);
 
-/** The folder that a command looks at: the operand `given`, else the folder of runs.
- * @param folder  CONFIGURED_PATH_BYTES. @return exit code, after one line. */
+/** The folder for a command: the operand `path`, else the folder of runs.
+ * @param folder  CONFIGURED_PATH_BYTES.
+ * @return exit code, after one line. */
 int configured_folder(const struct words *words, const char *given, char *folder);
 
 /** Apply the options to a profile. Prints a line if nothing can be computed from the model. @param

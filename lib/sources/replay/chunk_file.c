@@ -13,9 +13,9 @@
 #include "llmperf/api.h"
 
 #define READ_BYTES (128u << 10) /* bytes of one read call; calls are sequential */
-#define HEAD_BYTES 64u          /* where the file is passed over */
+#define HEAD_BYTES 64u          /* bytes of one read call while chunks are skipped */
 
-/* Read up to `count` bytes at `start`. Negative: an error, in errno. */
+/* Read up to `count` bytes at `start`. Negative: an error; see errno. */
 static int read_part(struct lp_chunk_file *chunks, uint64_t start, size_t count)
 {
     chunks->start = start;
@@ -41,8 +41,8 @@ static bool is_there(const struct lp_chunk_file *chunks, uint64_t at, size_t cou
            chunks->count - (at - chunks->start) >= count;
 }
 
-/* Have `count` bytes of the file in memory: with those that follow if the part before them was read
- * too. 0 (there may be fewer), LLMPERF_EIO, LLMPERF_ENOMEM. */
+/* Read `count` bytes of the file; more, if the part before them was read too. 0 (there may be fewer
+ * at the end), LLMPERF_EIO, LLMPERF_ENOMEM. */
 static int fetch(struct lp_chunk_file *chunks, uint64_t at, size_t count)
 {
     size_t wanted = at - chunks->start <= chunks->count ? READ_BYTES : HEAD_BYTES;

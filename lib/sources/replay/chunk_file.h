@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The chunks of a recording, read one at a time: a recording may be larger than memory. For
+/** Reads the chunks of a recording one at a time, since a recording may be larger than memory. For
  * lib/sources/replay only.
  * @threads one at a time per object, all functions */
 #ifndef LP_SOURCES_REPLAY_CHUNK_FILE_H
@@ -17,29 +17,29 @@
 struct lp_chunk_file {
     bool is_open;
     int file;
-    uint64_t size; /* of the file when it was opened; what is written later is not read */
-    uint64_t at;   /* of the chunk that is next */
-    struct lp_chunk_header header; /* of the chunk that was looked at last */
-    const uint8_t *payload;        /* of the chunk that was read last, until the next call */
+    uint64_t size;                 /* at the time of opening; later additions are not read */
+    uint64_t at;                   /* position of the next chunk */
+    struct lp_chunk_header header; /* of the current chunk */
+    const uint8_t *payload;        /* of the current chunk; valid until the next call */
     uint8_t *bytes;                /* a part of the file: */
     uint64_t start;
     size_t count, capacity;
 };
 
-/** Open a file and read its first bytes; they are 0 where it has none. 0, LLMPERF_ENOENT,
- * LLMPERF_EIO. */
+/** Open a file and read its first bytes; they are 0 past its end. 0, LLMPERF_ENOENT, LLMPERF_EIO.
+ */
 int lp_chunk_file_open(struct lp_chunk_file *chunks, const char *path,
                        char head[LP_RECORDING_HEAD]);
 
-/** Look at the next whole chunk's header, without its payload. false: the end, or the file was cut.
- */
+/** Read the header of the next complete chunk, which becomes the current one. false: end of the
+ * file, or truncated. */
 bool lp_chunk_file_peek(struct lp_chunk_file *chunks);
 
-/** Read the payload of the chunk that was looked at. 0; LLMPERF_EFORMAT (wrong checksum; the caller
- * writes the text), LLMPERF_EIO, LLMPERF_ENOMEM. */
+/** Read the payload of the current chunk. 0; LLMPERF_EFORMAT (wrong checksum; the caller sets the
+ * text), LLMPERF_EIO, LLMPERF_ENOMEM. */
 int lp_chunk_file_read(struct lp_chunk_file *chunks);
 
-/** Skip the chunk that was looked at; go back to the first one. */
+/** Skip the current chunk; return to the first chunk. */
 void lp_chunk_file_pass(struct lp_chunk_file *chunks);
 void lp_chunk_file_rewind(struct lp_chunk_file *chunks);
 

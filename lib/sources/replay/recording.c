@@ -16,18 +16,18 @@
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 
-#define WRITE_BYTES (256u << 10) /* handed to the system at once */
+#define WRITE_BYTES (256u << 10) /* bytes of one write call */
 
 struct lp_recorder {
     FILE *file;
     uint64_t written, limit_bytes; /* limit 0: none */
-    uint64_t first_ns;             /* time of a fact that came among the first */
-    uint64_t full_ns;              /* time of the first fact that was left out; 0: none was */
+    uint64_t first_ns;             /* time of one of the first facts */
+    uint64_t full_ns;              /* time of the first fact that was left out; 0: none */
     char *path;
     const struct lp_names *names;
     struct lp_device_sink next;
     struct lp_text chunk; /* payload in progress */
-    struct lp_text facts; /* of hardware counters, until there are enough for a chunk */
+    struct lp_text facts; /* facts of hardware counters, until they fill a chunk */
     size_t fact_count, columns;
     uint32_t names_reported, paths_reported;
     int failed; /* errno of the first failed write */
@@ -75,7 +75,7 @@ static void write_chunk(struct lp_recorder *recorder, enum lp_chunk_type type)
     recorder->chunk.length = 0;
 }
 
-/* Facts that begin at `time_ns` come: is there room for them? */
+/* Does a chunk of facts that begin at `time_ns` fit below the size limit? */
 static bool has_room(struct lp_recorder *recorder, uint64_t time_ns)
 {
     if (recorder->full_ns)
@@ -90,7 +90,7 @@ static bool has_room(struct lp_recorder *recorder, uint64_t time_ns)
     return false;
 }
 
-/* Names and paths that appeared since the last chunk: a reader knows each before it is used. */
+/* New names and paths since the last chunk: readers must know them before they are used. */
 static void report_names(struct lp_recorder *recorder)
 {
     uint32_t count = (uint32_t)recorder->names->texts.count;
@@ -104,7 +104,7 @@ static void report_names(struct lp_recorder *recorder)
     write_chunk(recorder, LP_CHUNK_NAMES);
 }
 
-/* In a recording paths are numbered as they were made. */
+/* Recordings number paths in order of creation. */
 static uint32_t number_of(uint32_t node)
 {
     return lp_path_get(node)->order;
@@ -131,7 +131,7 @@ static void report_kinds(struct lp_recorder *recorder)
 {
     uint32_t count = 0, limit;
 
-    report_paths(recorder); /* A reader knows each path before its kind. */
+    report_paths(recorder); /* readers must know a path before its kind */
     limit = recorder->paths_reported;
     for (uint32_t i = 0; i < limit; i++)
         count += atomic_load(&lp_path_get(lp_path_nth(i))->kind) != LLMPERF_REGION_AUTO;
@@ -253,7 +253,7 @@ static void record_graphs(void *context, const struct lp_graph_event *events, si
 {
     struct lp_recorder *recorder = context;
 
-    /* They have no times; past the limit there is nothing that they could explain. */
+    /* They have no times, and are useless without the facts after the limit. */
     if (!recorder->full_ns)
         write_graphs(recorder, events, count);
     recorder->next.graphs(recorder->next.context, events, count);
@@ -319,7 +319,7 @@ static void record_counter(void *context, const struct lp_counter_fact *fact, co
 {
     struct lp_recorder *recorder = context;
 
-    /* Those of regions have no time of their own. */
+    /* Counter facts of regions have no time. */
     if (!recorder->full_ns)
         add_fact(recorder, fact, values);
     if (recorder->next.counter)

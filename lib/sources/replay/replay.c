@@ -15,7 +15,9 @@
 #include "llmperf/region.h"
 
 #define CHUNKS_A_CALL 64
-#define THREAD_LIMIT  1048576u /* thread states are dense: this many threads lived at once */
+#define THREAD_LIMIT                                                                               \
+    1048576u /* maximum number of threads at once, since thread states are dense                   \
+              */
 
 struct replay {
     struct lp_device_source head;
@@ -26,8 +28,8 @@ struct replay {
     LP_VECTOR(struct lp_graph_event) graphs;
     struct lp_device_stats stats;
     bool ended, behind_origin;
-    bool has_start;      /* of a version that begins with a START */
-    bool without_graphs; /* of a version that did not keep graph events; not reported yet */
+    bool has_start;      /* of a version with START chunks */
+    bool without_graphs; /* of a version without graph events; not reported yet */
     struct lp_activity_batch batch;
     struct lp_strings plan_texts;
     LP_VECTOR(struct lp_counter_heading) columns;
@@ -63,14 +65,14 @@ static const char *read_string(struct lp_varint_reader *reader, char **copy, siz
     return *copy;
 }
 
-/* A node that may have children: one of this recording, and not deeper than regions can nest. */
+/* May the node have children: is it in this recording, and not too deep? */
 static bool is_parent(const struct replay *replay, uint64_t node)
 {
     return node < replay->paths.count &&
            lp_path_get(replay->paths.items[node])->depth < LLMPERF_REGION_DEPTH;
 }
 
-/* NAMES and PATHS: both add to a table of ids. */
+/* NAMES and PATHS: both append to a table of ids. */
 static int read_table(struct replay *replay, struct lp_varint_reader *reader, bool paths)
 {
     uint64_t first = lp_varint_get(reader), count = lp_varint_get(reader);
@@ -129,7 +131,7 @@ static int read_host(struct replay *replay, struct lp_varint_reader *reader,
                      const struct lp_device_sink *sink)
 {
     uint64_t thread = lp_varint_get(reader), count = lp_varint_get(reader);
-    struct lp_varint_reader in = *reader; /* a local copy: it stays in registers */
+    struct lp_varint_reader in = *reader; /* a local copy, to be kept in registers */
     struct lp_record record = { 0, 0, 0, 0, 0 };
 
     if (thread >= THREAD_LIMIT || count > (uint64_t)(reader->end - reader->at))
@@ -412,8 +414,8 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
     }
 }
 
-/* A chunk's type is not in its checksum: one that is read as another kind leaves bytes over or is
- * in a wrong place. Only the end follows the origin. */
+/* The checksum does not cover the type: a chunk with a wrong type has bytes left over or is in the
+ * wrong place. Only END may follow the origin. */
 static int read_whole_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
                             const struct lp_device_sink *sink)
 {
@@ -452,7 +454,7 @@ static int read_payload(struct replay *replay)
     return status == LLMPERF_EFORMAT ? damaged(replay, "wrong checksum") : status;
 }
 
-/* 1: a chunk was read; 0: there is none, or the file was cut there. */
+/* 1: a chunk was read; 0: end of the file, or truncated. */
 static int deliver_chunk(struct replay *replay, const struct lp_device_sink *sink)
 {
     struct lp_varint_reader reader;
@@ -482,8 +484,8 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
     return replay->ended && status > 0 ? 0 : status;
 }
 
-/* What comes after the facts but is needed while they are read one by one: which regions are
- * stages, whose recording it is. */
+/* Chunks that are needed before the facts are read one by one, but come after them: kinds of
+ * regions, and the machine. */
 static int look_at_chunk(struct replay *replay)
 {
     struct lp_varint_reader reader;
@@ -510,7 +512,7 @@ static int look_at_chunk(struct replay *replay)
     }
 }
 
-/* A look ahead over the whole file, without the facts. What is damaged is found later. */
+/* Scan the whole file except for the facts. Damage is found later. */
 static void look_ahead(struct replay *replay)
 {
     while (lp_chunk_file_peek(&replay->chunks) && look_at_chunk(replay) == 0)

@@ -15,7 +15,8 @@
     24u /* read again after so many samples; about as many come meanwhile at 100 us */
 
 /* A full buffer keeps its oldest samples and reports no error. On GH100 172 samples filled 32 MiB
- * (CUPTI 13.0, preset pm), and a buffer of 512 MiB held no more; the collector may be late. */
+ * (CUPTI 13.0, preset pm), and 512 MiB
+ * held no more. So the buffer covers only a short delay of the collector. */
 #define SAMPLE_BYTES   (UINT64_C(192) << 10)
 #define BUFFER_NS      UINT64_C(80000000)
 #define BUFFER_SAMPLES 256u

@@ -424,7 +424,7 @@ struct lp_row_kind {
 /** By lp_row_id. */
 extern const struct lp_row_kind lp_row_kinds[];
 
-/** The rows of a kind; of the ledger there is one. Pointers are valid until a row is added. NULL:
+/** The rows of a kind; the ledger is one row. Pointers are valid until a row is added. NULL:
  * no such row. */
 size_t lp_row_count(const llmperf_profile *profile, enum lp_row_id id);
 const void *lp_row_at(const llmperf_profile *profile, enum lp_row_id id, size_t index);

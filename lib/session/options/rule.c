@@ -122,7 +122,7 @@ static int take_time(struct words *words, const char *what, double most_ns, doub
         double ns;
     } units[] = { { "ns", 1 },  { "us", 1e3 },   { "ms", 1e6 },
                   { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
-    double number;
+    double number = 0;
     int status = take_number(words, what, &number);
 
     if (status < 0)
@@ -138,7 +138,7 @@ static int take_time(struct words *words, const char *what, double most_ns, doub
 
 static int take_count(struct words *words, const char *what, uint32_t most, uint32_t *count_out)
 {
-    double number;
+    double number = 0;
     int status = take_number(words, what, &number);
 
     if (status < 0)

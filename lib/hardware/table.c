@@ -295,6 +295,32 @@ int llmperf_hardware_names(char **names_out)
 
 /* Rates */
 
+static int read_limit(const llmperf_config *config, size_t entry, const char *name, double *limit)
+{
+    char key[64];
+
+    snprintf(key, sizeof(key), "rates.%zu.sm.%s", entry, name);
+    *limit = 0;
+    return llmperf_config_number(config, key, limit) == LLMPERF_EFORMAT || *limit < 0 ||
+                   *limit > 65536
+               ? LLMPERF_EFORMAT
+               : 0;
+}
+
+static int read_sm(const llmperf_config *config, size_t entry, int32_t capability,
+                   struct lp_sm_limits *sm)
+{
+    double warps, blocks, shared_kb;
+
+    if (read_limit(config, entry, "warps", &warps) < 0 ||
+        read_limit(config, entry, "blocks", &blocks) < 0 ||
+        read_limit(config, entry, "shared_kb", &shared_kb) < 0)
+        return lp_error(LLMPERF_EFORMAT, "%s is damaged", FOLDER "/" RATES_NAME);
+    *sm = (struct lp_sm_limits){ capability, (uint32_t)warps, (uint32_t)blocks,
+                                 (uint64_t)(shared_kb * 1024) };
+    return 0;
+}
+
 static int read_entry(const llmperf_config *config, size_t entry, struct lp_gpu_rates *rates)
 {
     char key[64];
@@ -334,8 +360,8 @@ int lp_gpu_rates_read(int32_t capability, struct lp_gpu_rates *rates_out)
     for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "rates"); i++) {
         snprintf(key, sizeof(key), "rates.%zu.compute_capability", i);
         if ((status = llmperf_config_text(config, key, &text)) == 0 &&
-            capability_of(text) == capability)
-            status = read_entry(config, i, &rates);
+            capability_of(text) == capability && (status = read_entry(config, i, &rates)) == 0)
+            status = read_sm(config, i, capability, &rates.sm);
     }
     llmperf_config_free(config);
     if (status == 0)

@@ -11,6 +11,7 @@
 
 #include "lib/hardware/hardware.h"
 #include "lib/base/vector.h"
+#include "lib/hardware/occupancy.h"
 #include "llmperf/sys/config.h"
 
 #define LP_GPU_MEMORIES 4
@@ -40,13 +41,14 @@ const char *lp_gpu_row_text(const struct lp_gpu_row *row, const char *part);
 /** Set the values that the row gives. 0, LLMPERF_EFORMAT. */
 int lp_gpu_row_fill(const struct lp_gpu_row *row, llmperf_hardware *hardware);
 
-/** Rates of a compute capability (x 10), FLOPs per clock and SM. */
+/** Of a compute capability (x 10): rates, FLOPs per clock and SM, and the limits of an SM. */
 struct lp_gpu_rates {
     bool known;
     double rate[LP_PEAKS]; /* 0: no such unit */
     bool geforce_half[LP_PEAKS];
     double tensor_clock; /* relative to the clock that CUDA reports */
     char geforce_word[32];
+    struct lp_sm_limits sm;
 };
 
 /** 0, LLMPERF_ENOENT, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */

@@ -42,4 +42,5 @@ void lp_names_clear(struct lp_names *names)
     lp_vector_clear(&names->texts);
     lp_strings_clear(&names->pool);
     lp_hashmap_clear(&names->ids);
+    lp_shapes_clear(&names->shapes);
 }

@@ -141,7 +141,7 @@ static char *write_all(uint32_t format, const char *file)
     const struct lp_record range = { 900, 500, lp_path_intern(LP_PATH_ROOT, "D@free"),
                                      LP_RECORD_RANGE, 0 };
     llmperf_trace_summary summary = LLMPERF_TRACE_SUMMARY_INIT;
-    struct lp_names names = { { NULL, 0, 0 }, { NULL }, { NULL, 0, 0 } };
+    struct lp_names names = { 0 };
     const struct lp_trace_facts facts = { .names = &names, .title = "by hand", .process_id = 77 };
     struct lp_activity graph = activity_of(7, 300, 400);
     struct lp_attribution_sink sink;

@@ -68,8 +68,9 @@ enum {
     LLMPERF_ROWS_CAPTURES = 9,        /**< llmperf_profile_capture() (by launch region, device and
                                          capture region) */
     LLMPERF_ROWS_STAGES = 10,         /**< llmperf_profile_stage() (by path) */
-    LLMPERF_ROWS_ADVICE = 11, /**< llmperf_profile_advice() (largest possible saving first) */
-    LLMPERF_ROWS_GPUS = 12    /**< llmperf_profile_gpu() (as the driver lists them) */
+    LLMPERF_ROWS_ADVICE = 11,       /**< llmperf_profile_advice() (largest possible saving first) */
+    LLMPERF_ROWS_GPUS = 12,         /**< llmperf_profile_gpu() (as the driver lists them) */
+    LLMPERF_ROWS_KERNEL_SHAPES = 13 /**< llmperf_profile_kernel_shape() (longest total first) */
 };
 
 /** The ledger: what was expected, what was received, and what is missing. All counts are exact.
@@ -223,6 +224,42 @@ typedef struct llmperf_kernel_stats {
     double share;     /**< total_ms / total_ms of all kernels, memcpys and memsets, 0 to 1 */
 } llmperf_kernel_stats;
 #define LLMPERF_KERNEL_STATS_INIT LLMPERF_INIT(llmperf_kernel_stats)
+
+/** Calls of a kernel, memcpy or memset that have one shape. The shape of a kernel is the geometry
+ * of its launch; the shape of a memcpy is the memory that it reads and writes. There are no rows
+ * where the source does not report shapes, such as recordings of earlier versions. */
+typedef struct llmperf_kernel_shape {
+    size_t struct_size;
+    const char *name;                   /**< as llmperf_kernel_stats.name */
+    const char *region;                 /**< as llmperf_kernel_stats.region */
+    const char *captured_in;            /**< as llmperf_kernel_stats.captured_in */
+    uint32_t kind;                      /**< LLMPERF_ACTIVITY_… */
+    int32_t device;                     /**< CUDA device ordinal */
+    uint64_t grid_x, grid_y, grid_z;    /**< blocks of the grid; LLMPERF_UNKNOWN: not a kernel */
+    uint64_t block_x, block_y, block_z; /**< threads of a block */
+    uint64_t registers;                 /**< per thread */
+    uint64_t static_shared_bytes;       /**< shared memory of a block, static */
+    uint64_t dynamic_shared_bytes;      /**< shared memory of a block, dynamic */
+    const char *source; /**< memory that a memcpy reads: "pageable", "pinned", "device", "array",
+                           "managed", "device_static", "managed_static"; NULL: not known */
+    const char *destination; /**< memory that a memcpy or memset writes */
+    const char *call;  /**< "sync" or "async": the API call of a copy or memset; NULL: not known, as
+                          of graph nodes */
+    uint32_t others;   /**< 1: all shapes of this kernel after its first 64, together */
+    uint32_t reserved; /**< 0 */
+    uint64_t calls;    /**< records with valid times */
+    uint64_t bytes;    /**< bytes of memcpys and memsets */
+    double total_ms, mean_ms, min_ms, max_ms; /**< durations on the device */
+    uint64_t timed_launches; /**< the part of calls whose launch call has a known length */
+    double launch_ms;        /**< host time of these launch calls; NaN: none */
+    uint64_t blocks_per_sm;  /**< blocks that fit on an SM at once; LLMPERF_UNKNOWN: the GPU or the
+                                shape is not known */
+    double occupancy;        /**< theoretical: resident warps / most warps of an SM, 0 to 1 */
+    double waves;            /**< blocks of the grid / (SMs x blocks_per_sm) */
+    double tail_share; /**< tail effect: 1 - waves / waves rounded up, the share of block slots that
+                          stays empty if all blocks take equally long */
+} llmperf_kernel_shape;
+#define LLMPERF_KERNEL_SHAPE_INIT LLMPERF_INIT(llmperf_kernel_shape)
 
 /** An operator: all regions of one label inside one stage, at any depth. A call inside another one
  * of the same label is counted, but adds no time: the outer one's time includes it. */
@@ -383,7 +420,7 @@ typedef struct llmperf_capture_stats {
  *
  * @param profile  Borrowed; NULL has none.
  * @param rows     LLMPERF_ROWS_…
- * @return 0 for other numbers; for stages, advice and GPUs also when out of memory.
+ * @return 0 for other numbers; for stages, advice, GPUs and kernel shapes also when out of memory.
  * @threads any thread */
 LLMPERF_API size_t llmperf_profile_count(const llmperf_profile *profile, uint32_t rows);
 
@@ -404,6 +441,15 @@ LLMPERF_API int llmperf_profile_region(const llmperf_profile *profile, size_t in
  * @threads any thread */
 LLMPERF_API int llmperf_profile_kernel(const llmperf_profile *profile, size_t index,
                                        llmperf_kernel_stats *stats_out);
+
+/** A shape of a kernel, copy or memset.
+ *
+ * @param index  Row, from 0.
+ * @param shape_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row), LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_kernel_shape(const llmperf_profile *profile, size_t index,
+                                             llmperf_kernel_shape *shape_out);
 
 /** An operator.
  *

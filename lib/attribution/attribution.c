@@ -132,6 +132,7 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
         launch->node = record->node;
         launch->unit = unit;
         launch->queued = lp_queued(record->time_ns);
+        launch->length = 0;
         launch->kind = (uint8_t)record->detail;
         launch->call_failed = launch->spoiled = 0;
         launch->seen = 0;
@@ -143,6 +144,17 @@ static void add_launch(struct lp_attribution *attribution, uint32_t thread,
     if (record->detail == LP_LAUNCH_GRAPH)
         lp_graph_map_launch(&attribution->graphs, LP_GRAPH_OF(record->value),
                             (uint32_t)record->value, record->node);
+}
+
+/* A call that returns before the step of its begin is over took one. */
+static void end_launch(struct lp_attribution *attribution, const struct lp_record *record)
+{
+    struct lp_launch *launch =
+        lp_correlation_find(&attribution->correlation, (uint32_t)record->value);
+    uint32_t steps = launch ? lp_queued(record->time_ns) - launch->queued : 0;
+
+    if (launch && steps <= UINT32_MAX / 2)
+        launch->length = steps > 0 ? steps : 1;
 }
 
 static void fail_launch(struct lp_attribution *attribution, const struct lp_record *record)
@@ -199,6 +211,9 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
             break;
         case LP_RECORD_LAUNCH_CANCELLED:
             fail_launch(attribution, &records[i]);
+            break;
+        case LP_RECORD_LAUNCH_END:
+            end_launch(attribution, &records[i]);
             break;
         case LP_RECORD_COUNT:
             add_count(attribution, thread, &records[i]);
@@ -303,6 +318,12 @@ static bool begins_before(const struct lp_activity *activity, const struct lp_la
     return steps <= UINT32_MAX / 2 && (uint64_t)steps << 6 > SKEW_NS;
 }
 
+/* Nanoseconds; the longest that fits if it took more than four seconds. */
+static uint32_t call_length(const struct lp_launch *launch)
+{
+    return launch->length > UINT32_MAX >> 6 ? UINT32_MAX : launch->length << 6;
+}
+
 /* Count a valid activity.
  * @param launch  NULL: not seen.
  * @return false: it is a duplicate and must not count. */
@@ -343,6 +364,7 @@ static bool count_activity(struct lp_attribution *attribution, struct lp_activit
     }
     activity->unit = launch ? launch->unit : LP_UNIT_NONE;
     activity->queued = launch ? launch->queued : lp_queued(activity->start_ns);
+    activity->call_ns = launch && launch->kind != LP_LAUNCH_GRAPH ? call_length(launch) : 0;
     *(launch ? &attribution->attributed_ns : &attribution->unattributed_ns) +=
         activity->end_ns - activity->start_ns;
     attribution->kernels_seen += kernel;

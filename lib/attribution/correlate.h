@@ -13,12 +13,13 @@
 #define LP_CORRELATION_PAGE_BITS 12u
 #define LP_CORRELATION_PAGE      (1u << LP_CORRELATION_PAGE_BITS) /* launches */
 #define LP_CORRELATION_PAGES     8192u /* 33 million ids in progress at once */
-#define LP_CORRELATION_KEPT      256u /* newest pages that are never freed: 1 million ids, 16 MiB */
+#define LP_CORRELATION_KEPT      256u /* newest pages that are never freed: 1 million ids, 20 MiB */
 
 struct lp_launch {
     uint32_t node;
     uint32_t unit;   /* LP_UNIT_NONE: none */
     uint32_t queued; /* time of the call, see lp_queued() */
+    uint32_t length; /* of the call, in steps of lp_queued(); 0: unknown */
     uint8_t kind;    /* enum lp_launch_kind; 0: no launch has this id */
     uint8_t call_failed : 1;
     uint8_t spoiled : 1; /* a record with invalid times came */

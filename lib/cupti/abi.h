@@ -29,6 +29,8 @@
     NUMBER(LP_CUPTI_ATTR_PER_THREAD_ACTIVITY_BUFFER, 9,                                            \
            CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER)                                         \
     NUMBER(LP_CUPTI_FLAG_FLUSH_FORCED, 1, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED)                        \
+    NUMBER(LP_CUPTI_FLAG_COPY_ASYNC, 1, CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC)                          \
+    NUMBER(LP_CUPTI_FLAG_SET_ASYNC, 1, CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC)                           \
     NUMBER(LP_CUPTI_DOMAIN_DRIVER_API, 1, CUPTI_CB_DOMAIN_DRIVER_API)                              \
     NUMBER(LP_CUPTI_DOMAIN_RESOURCE, 3, CUPTI_CB_DOMAIN_RESOURCE)                                  \
     NUMBER(LP_CUPTI_SITE_ENTER, 0, CUPTI_API_ENTER)                                                \
@@ -179,7 +181,19 @@ struct lp_cupti_subscriber_parameters {
     FIELD(CONCURRENT_KERNEL, NAME, 24, KERNEL_FIELD_NAME)                                          \
     FIELD(CONCURRENT_KERNEL, GRAPH_NODE, 31, KERNEL_FIELD_GRAPH_NODE_ID)                           \
     FIELD(CONCURRENT_KERNEL, GRAPH, 33, KERNEL_FIELD_GRAPH_ID)                                     \
+    FIELD(CONCURRENT_KERNEL, REGISTERS, 4, KERNEL_FIELD_REGISTERS_PER_THREAD)                      \
+    FIELD(CONCURRENT_KERNEL, GRID_X, 13, KERNEL_FIELD_GRID_X)                                      \
+    FIELD(CONCURRENT_KERNEL, GRID_Y, 14, KERNEL_FIELD_GRID_Y)                                      \
+    FIELD(CONCURRENT_KERNEL, GRID_Z, 15, KERNEL_FIELD_GRID_Z)                                      \
+    FIELD(CONCURRENT_KERNEL, BLOCK_X, 16, KERNEL_FIELD_BLOCK_X)                                    \
+    FIELD(CONCURRENT_KERNEL, BLOCK_Y, 17, KERNEL_FIELD_BLOCK_Y)                                    \
+    FIELD(CONCURRENT_KERNEL, BLOCK_Z, 18, KERNEL_FIELD_BLOCK_Z)                                    \
+    FIELD(CONCURRENT_KERNEL, STATIC_SHARED, 19, KERNEL_FIELD_STATIC_SHARED_MEMORY)                 \
+    FIELD(CONCURRENT_KERNEL, DYNAMIC_SHARED, 20, KERNEL_FIELD_DYNAMIC_SHARED_MEMORY)               \
     FIELD(MEMCPY, COPY_KIND, 1, MEMCPY_FIELD_COPY_KIND)                                            \
+    FIELD(MEMCPY, SOURCE, 2, MEMCPY_FIELD_SRC_KIND)                                                \
+    FIELD(MEMCPY, DESTINATION, 3, MEMCPY_FIELD_DST_KIND)                                           \
+    FIELD(MEMCPY, FLAGS, 4, MEMCPY_FIELD_FLAGS)                                                    \
     FIELD(MEMCPY, BYTES, 5, MEMCPY_FIELD_BYTES)                                                    \
     FIELD(MEMCPY, START, 6, MEMCPY_FIELD_START)                                                    \
     FIELD(MEMCPY, END, 7, MEMCPY_FIELD_END)                                                        \
@@ -190,6 +204,9 @@ struct lp_cupti_subscriber_parameters {
     FIELD(MEMCPY, GRAPH_NODE, 12, MEMCPY_FIELD_GRAPH_NODE_ID)                                      \
     FIELD(MEMCPY, GRAPH, 13, MEMCPY_FIELD_GRAPH_ID)                                                \
     FIELD(MEMCPY2, COPY_KIND, 1, MEMCPY2_FIELD_COPY_KIND)                                          \
+    FIELD(MEMCPY2, SOURCE, 2, MEMCPY2_FIELD_SRC_KIND)                                              \
+    FIELD(MEMCPY2, DESTINATION, 3, MEMCPY2_FIELD_DST_KIND)                                         \
+    FIELD(MEMCPY2, FLAGS, 4, MEMCPY2_FIELD_FLAGS)                                                  \
     FIELD(MEMCPY2, BYTES, 5, MEMCPY2_FIELD_BYTES)                                                  \
     FIELD(MEMCPY2, START, 6, MEMCPY2_FIELD_START)                                                  \
     FIELD(MEMCPY2, END, 7, MEMCPY2_FIELD_END)                                                      \
@@ -206,6 +223,8 @@ struct lp_cupti_subscriber_parameters {
     FIELD(MEMSET, CONTEXT, 6, MEMSET_FIELD_CONTEXT_ID)                                             \
     FIELD(MEMSET, STREAM, 7, MEMSET_FIELD_STREAM_ID)                                               \
     FIELD(MEMSET, CORRELATION, 8, MEMSET_FIELD_CORRELATION_ID)                                     \
+    FIELD(MEMSET, FLAGS, 9, MEMSET_FIELD_FLAGS)                                                    \
+    FIELD(MEMSET, DESTINATION, 10, MEMSET_FIELD_MEMORY_KIND)                                       \
     FIELD(MEMSET, GRAPH_NODE, 11, MEMSET_FIELD_GRAPH_NODE_ID)                                      \
     FIELD(MEMSET, GRAPH, 12, MEMSET_FIELD_GRAPH_ID)                                                \
     FIELD(GRAPH_TRACE, CORRELATION, 1, GRAPH_TRACE_FIELD_CORRELATION_ID)                           \

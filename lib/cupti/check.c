@@ -5,6 +5,7 @@
 
 #include "lib/cupti/abi.h"
 #include "lib/cupti/cbids.h"
+#include "lib/record/shapes.h"
 
 #include <cupti.h>
 
@@ -31,16 +32,33 @@ SAME_FIELD(lp_cupti_kernel, kind, CUpti_ActivityKernel10, kind);
 SAME_FIELD(lp_cupti_kernel, name, CUpti_ActivityKernel10, name);
 SAME_FIELD(lp_cupti_kernel, queued, CUpti_ActivityKernel10, queued);
 SAME_FIELD(lp_cupti_kernel, submitted, CUpti_ActivityKernel10, submitted);
+SAME_FIELD(lp_cupti_kernel, registers_per_thread, CUpti_ActivityKernel10, registersPerThread);
+SAME_FIELD(lp_cupti_kernel, grid[0], CUpti_ActivityKernel10, gridX);
+SAME_FIELD(lp_cupti_kernel, grid[1], CUpti_ActivityKernel10, gridY);
+SAME_FIELD(lp_cupti_kernel, grid[2], CUpti_ActivityKernel10, gridZ);
+SAME_FIELD(lp_cupti_kernel, block[0], CUpti_ActivityKernel10, blockX);
+SAME_FIELD(lp_cupti_kernel, block[1], CUpti_ActivityKernel10, blockY);
+SAME_FIELD(lp_cupti_kernel, block[2], CUpti_ActivityKernel10, blockZ);
+SAME_FIELD(lp_cupti_kernel, static_shared_memory, CUpti_ActivityKernel10, staticSharedMemory);
+SAME_FIELD(lp_cupti_kernel, dynamic_shared_memory, CUpti_ActivityKernel10, dynamicSharedMemory);
 
 SAME_ACTIVITY(lp_cupti_memcpy, CUpti_ActivityMemcpy6);
 SAME_FIELD(lp_cupti_memcpy, copy_kind, CUpti_ActivityMemcpy6, copyKind);
+SAME_FIELD(lp_cupti_memcpy, source_kind, CUpti_ActivityMemcpy6, srcKind);
+SAME_FIELD(lp_cupti_memcpy, destination_kind, CUpti_ActivityMemcpy6, dstKind);
+SAME_FIELD(lp_cupti_memcpy, flags, CUpti_ActivityMemcpy6, flags);
 SAME_FIELD(lp_cupti_memcpy, bytes, CUpti_ActivityMemcpy6, bytes);
 
 SAME_ACTIVITY(lp_cupti_memcpy2, CUpti_ActivityMemcpyPtoP4);
 SAME_FIELD(lp_cupti_memcpy2, copy_kind, CUpti_ActivityMemcpyPtoP4, copyKind);
+SAME_FIELD(lp_cupti_memcpy2, source_kind, CUpti_ActivityMemcpyPtoP4, srcKind);
+SAME_FIELD(lp_cupti_memcpy2, destination_kind, CUpti_ActivityMemcpyPtoP4, dstKind);
+SAME_FIELD(lp_cupti_memcpy2, flags, CUpti_ActivityMemcpyPtoP4, flags);
 SAME_FIELD(lp_cupti_memcpy2, bytes, CUpti_ActivityMemcpyPtoP4, bytes);
 
 SAME_ACTIVITY(lp_cupti_memset, CUpti_ActivityMemset4);
+SAME_FIELD(lp_cupti_memset, flags, CUpti_ActivityMemset4, flags);
+SAME_FIELD(lp_cupti_memset, memory_kind, CUpti_ActivityMemset4, memoryKind);
 SAME_FIELD(lp_cupti_memset, bytes, CUpti_ActivityMemset4, bytes);
 
 SAME_FIELD(lp_cupti_graph_trace, correlation_id, CUpti_ActivityGraphTrace2, correlationId);
@@ -90,6 +108,13 @@ LP_CUPTI_SLIM_FIELDS(SAME_SLIM_FIELD)
 
 #define SAME_NAMED(ours, number, theirs) SAME_NUMBER(ours, theirs);
 LP_CUPTI_NUMBERS(SAME_NAMED)
+SAME_NUMBER(LP_MEMORY_PAGEABLE, CUPTI_ACTIVITY_MEMORY_KIND_PAGEABLE);
+SAME_NUMBER(LP_MEMORY_PINNED, CUPTI_ACTIVITY_MEMORY_KIND_PINNED);
+SAME_NUMBER(LP_MEMORY_DEVICE, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE);
+SAME_NUMBER(LP_MEMORY_ARRAY, CUPTI_ACTIVITY_MEMORY_KIND_ARRAY);
+SAME_NUMBER(LP_MEMORY_MANAGED, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED);
+SAME_NUMBER(LP_MEMORY_DEVICE_STATIC, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE_STATIC);
+SAME_NUMBER(LP_MEMORY_MANAGED_STATIC, CUPTI_ACTIVITY_MEMORY_KIND_MANAGED_STATIC);
 
 #define SAME_CALL(kind, number, function) SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##function);
 LP_CUPTI_LAUNCH_CALLS(SAME_CALL)

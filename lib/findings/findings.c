@@ -141,7 +141,8 @@ static int work_out(struct lp_findings *findings)
         (status = lp_advice_add(findings)) < 0 ||
         (status = lp_cost_centres_init(&findings->cost_centres, findings)) < 0)
         return status;
-    if ((status = lp_tables_init(&findings->tables, findings->profile)) < 0)
+    if ((status = lp_tables_init(&findings->tables, findings->profile)) < 0 ||
+        (status = lp_kernel_shapes_init(&findings->kernel_shapes, findings)) < 0)
         return status;
     return lp_kernel_works_read(&findings->kernel_works, findings);
 }
@@ -152,6 +153,7 @@ static void free_findings(struct lp_kept *kept)
 
     lp_tables_clear(&findings->tables);
     lp_kernel_works_clear(&findings->kernel_works);
+    lp_kernel_shapes_clear(&findings->kernel_shapes);
     lp_cost_centres_clear(&findings->cost_centres);
     lp_recommendations_clear(&findings->advice);
     lp_ranks_clear(&findings->ranks);

@@ -19,6 +19,7 @@
 #include "lib/findings/stages.h"
 #include "lib/findings/tables.h"
 #include "lib/findings/kernel_class.h"
+#include "lib/findings/kernel_shapes.h"
 #include "lib/findings/kernel_work.h"
 #include "lib/profile/profile.h"
 #include "lib/findings/recommend.h"
@@ -67,6 +68,7 @@ struct lp_findings {
     struct lp_stage_rows stage_rows;
     struct lp_ranks ranks;
     struct lp_kernel_works kernel_works;
+    struct lp_kernel_shapes kernel_shapes;
     struct lp_tables tables;
     struct lp_cost_centres cost_centres;
     struct lp_recommendations advice;

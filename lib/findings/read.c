@@ -20,15 +20,16 @@ size_t llmperf_profile_count(const llmperf_profile *profile, uint32_t rows)
 {
     const struct lp_findings *findings;
 
-    if (!profile || rows == 0 || rows > LLMPERF_ROWS_GPUS)
+    if (!profile || rows == 0 || rows > LLMPERF_ROWS_KERNEL_SHAPES)
         return 0;
     if (rows < LLMPERF_ROWS_STAGES)
         return lp_row_count(profile, rows);
     if (!(findings = findings_of(profile)))
         return 0;
-    return rows == LLMPERF_ROWS_STAGES   ? findings->stage_rows.rows.count
-           : rows == LLMPERF_ROWS_ADVICE ? findings->advice.rows.count
-                                         : lp_machine_gpu_count(findings->machine);
+    return rows == LLMPERF_ROWS_STAGES          ? findings->stage_rows.rows.count
+           : rows == LLMPERF_ROWS_ADVICE        ? findings->advice.rows.count
+           : rows == LLMPERF_ROWS_KERNEL_SHAPES ? findings->kernel_shapes.rows.count
+                                                : lp_machine_gpu_count(findings->machine);
 }
 
 /* Findings of a row, if it exists. */
@@ -55,6 +56,17 @@ int llmperf_profile_stage(const llmperf_profile *profile, size_t index, llmperf_
     return status < 0 ? status
                       : lp_sized_out(stage_out, &findings->stage_rows.rows.items[index].stage,
                                      sizeof(*stage_out));
+}
+
+int llmperf_profile_kernel_shape(const llmperf_profile *profile, size_t index,
+                                 llmperf_kernel_shape *shape_out)
+{
+    const struct lp_findings *findings;
+    int status = find_row(profile, LLMPERF_ROWS_KERNEL_SHAPES, index, shape_out, &findings);
+
+    return status < 0 ? status
+                      : lp_sized_out(shape_out, &findings->kernel_shapes.rows.items[index],
+                                     sizeof(*shape_out));
 }
 
 const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t index,

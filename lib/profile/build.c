@@ -88,3 +88,62 @@ int lp_profile_add_kernel(llmperf_profile *profile, const llmperf_kernel_stats *
         return status;
     return lp_vector_push(&profile->kernels, row);
 }
+
+llmperf_kernel_shape lp_kernel_shape_of(const llmperf_kernel_stats *kernel)
+{
+    llmperf_kernel_shape row = LLMPERF_KERNEL_SHAPE_INIT;
+
+    lp_row_forget(LP_ROW_KERNEL_SHAPE, &row);
+    row.name = kernel->name;
+    row.region = kernel->region;
+    row.captured_in = kernel->captured_in;
+    row.kind = kernel->kind;
+    row.device = kernel->device;
+    return row;
+}
+
+static uint64_t shape_number(uint32_t number)
+{
+    return number == LP_SHAPE_UNKNOWN ? LLMPERF_UNKNOWN : number;
+}
+
+/* Blocks and threads are 1 or more. */
+static uint64_t shape_extent(uint32_t extent)
+{
+    return extent == 0 ? LLMPERF_UNKNOWN : extent;
+}
+
+void lp_kernel_shape_fill(llmperf_kernel_shape *row, const struct lp_shape *shape)
+{
+    row->grid_x = shape_extent(shape->grid[0]);
+    row->grid_y = shape_extent(shape->grid[1]);
+    row->grid_z = shape_extent(shape->grid[2]);
+    row->block_x = shape_extent(shape->block[0]);
+    row->block_y = shape_extent(shape->block[1]);
+    row->block_z = shape_extent(shape->block[2]);
+    row->source = lp_memory_kind_name(shape->source);
+    row->destination = lp_memory_kind_name(shape->destination);
+    row->call = lp_copy_call_name(shape->call);
+    if (row->kind != LLMPERF_ACTIVITY_KERNEL)
+        return;
+    row->registers = shape_number(shape->registers);
+    row->static_shared_bytes = shape_number(shape->static_shared);
+    row->dynamic_shared_bytes = shape_number(shape->dynamic_shared);
+}
+
+int lp_profile_shape_kernel(llmperf_profile *profile, const struct lp_shape *shape)
+{
+    const llmperf_kernel_stats *kernel = &profile->kernels.items[profile->kernels.count - 1].stats;
+    llmperf_kernel_shape row = lp_kernel_shape_of(kernel);
+
+    if (isnan(kernel->total_ms))
+        return 0;
+    lp_kernel_shape_fill(&row, shape);
+    row.calls = kernel->calls;
+    row.bytes = kernel->bytes;
+    row.total_ms = kernel->total_ms;
+    row.mean_ms = kernel->mean_ms;
+    row.min_ms = kernel->min_ms;
+    row.max_ms = kernel->max_ms;
+    return lp_vector_push(&profile->kernel_shapes, row);
+}

@@ -41,6 +41,7 @@ struct lp_kept;
 struct llmperf_profile {
     LP_VECTOR(struct lp_region_row) regions;
     LP_VECTOR(struct lp_kernel_row) kernels;
+    LP_VECTOR(llmperf_kernel_shape) kernel_shapes;
     LP_VECTOR(llmperf_operator_stats) operators; /* made by lp_profile_finish() */
     LP_VECTOR(llmperf_capture_stats) captures;   /* made by lp_profile_finish() */
     LP_VECTOR(llmperf_metric_stats) metrics;

@@ -57,6 +57,7 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define LEDGER(type, ...)        FIELD_##type(llmperf_ledger, __VA_ARGS__)
 #define REGION(type, ...)        FIELD_##type(llmperf_region_stats, __VA_ARGS__)
 #define KERNEL(type, ...)        FIELD_##type(llmperf_kernel_stats, __VA_ARGS__)
+#define KERNEL_SHAPE(type, ...)  FIELD_##type(llmperf_kernel_shape, __VA_ARGS__)
 #define OPERATOR(type, ...)      FIELD_##type(llmperf_operator_stats, __VA_ARGS__)
 #define SPREAD(type, ...)        FIELD_##type(llmperf_iteration_stats, __VA_ARGS__)
 #define METRIC(type, ...)        FIELD_##type(llmperf_metric_stats, __VA_ARGS__)
@@ -72,6 +73,7 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 static const struct lp_row_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
 static const struct lp_row_field region_fields[] = { LP_REGION_FIELDS(REGION) };
 static const struct lp_row_field kernel_fields[] = { LP_KERNEL_FIELDS(KERNEL) };
+static const struct lp_row_field kernel_shape_fields[] = { LP_KERNEL_SHAPE_FIELDS(KERNEL_SHAPE) };
 static const struct lp_row_field operator_fields[] = { LP_OPERATOR_FIELDS(OPERATOR) };
 static const struct lp_row_field spread_fields[] = { LP_SPREAD_FIELDS(SPREAD) };
 static const struct lp_row_field metric_fields[] = { LP_METRIC_FIELDS(METRIC) };
@@ -113,6 +115,7 @@ static const struct lp_row_field line_fields[] = {
 COMPLETE(llmperf_ledger, LP_LEDGER_FIELDS);
 COMPLETE(llmperf_region_stats, LP_REGION_FIELDS);
 COMPLETE(llmperf_kernel_stats, LP_KERNEL_FIELDS);
+COMPLETE(llmperf_kernel_shape, LP_KERNEL_SHAPE_FIELDS);
 COMPLETE(llmperf_operator_stats, LP_OPERATOR_FIELDS);
 COMPLETE(llmperf_iteration_stats, LP_SPREAD_FIELDS);
 COMPLETE(llmperf_metric_stats, LP_METRIC_FIELDS);
@@ -162,6 +165,9 @@ const struct lp_row_kind lp_row_kinds[] = {
     [LP_ROW_FACT] = { "fact", NULL, LIST(fact_fields, 0, struct lp_fact, facts) },
     [LP_ROW_PROBLEM] = { "problem", NULL, LIST(line_fields, 0, const char *, problems) },
     [LP_ROW_NOTE] = { "note", NULL, LIST(line_fields, 0, const char *, notes) },
+    [LP_ROW_KERNEL_SHAPE] = { "kernel_shape", "kernel_shape",
+                              ROWS(kernel_shape_fields, llmperf_kernel_shape, llmperf_kernel_shape,
+                                   kernel_shapes) },
     [LP_ROW_ADVICE] = FOUND(advice_fields, llmperf_advice),
     [LP_ROW_RANK] = FOUND(rank_fields, struct lp_rank),
     [LP_ROW_CLASS] = FOUND(class_fields, struct lp_class_total),

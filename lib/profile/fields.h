@@ -41,7 +41,8 @@ enum lp_merge {
     LP_MERGE_QUANTILE,  /* percentile of the merged histograms */
     LP_MERGE_WORST,     /* the worst verdict */
     LP_MERGE_DERIVED,   /* computed again from other members */
-    LP_MERGE_SHARE      /* computed again from all rows */
+    LP_MERGE_SHARE,     /* computed again from all rows */
+    LP_MERGE_LATER      /* computed from the GPU when the profile is read; in no run file */
 };
 
 /** When a member is unknown. */
@@ -184,6 +185,40 @@ enum lp_unknown {
     LP_PERCENTILES(LP_KERNEL_PERCENTILE, F) \
     F(NUMBER, share, "1", SHARE, NOT_COLLECTED, "share") \
     F(BLOB, histogram, "", QUANTILE, NOT_COLLECTED, NULL)
+
+/** llmperf_kernel_shape */
+#define LP_KERNEL_SHAPE_FIELDS(F) \
+    F(NAME, name, "", KEY, NEVER, "kernel_name_raw") \
+    F(TEXT, region, "", KEY, OTHER, "region") \
+    F(TEXT, captured_in, "", KEY, OTHER, "captured_in") \
+    F(WORD, kind, "", KEY, NEVER, NULL) \
+    F(DEVICE, device, "", KEY, NO_DEVICE, "device") \
+    F(COUNT, grid_x, "", KEY, OTHER, "grid_x") \
+    F(COUNT, grid_y, "", KEY, OTHER, "grid_y") \
+    F(COUNT, grid_z, "", KEY, OTHER, "grid_z") \
+    F(COUNT, block_x, "", KEY, OTHER, "block_x") \
+    F(COUNT, block_y, "", KEY, OTHER, "block_y") \
+    F(COUNT, block_z, "", KEY, OTHER, "block_z") \
+    F(COUNT, registers, "", KEY, OTHER, "registers") \
+    F(COUNT, static_shared_bytes, "bytes", KEY, OTHER, "static_shared_bytes") \
+    F(COUNT, dynamic_shared_bytes, "bytes", KEY, OTHER, "dynamic_shared_bytes") \
+    F(TEXT, source, "", KEY, OTHER, "source") \
+    F(TEXT, destination, "", KEY, OTHER, "destination") \
+    F(TEXT, call, "", KEY, OTHER, "call") \
+    F(WORD, others, "", KEY, NEVER, "others") \
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL) \
+    F(COUNT, calls, "", SUM, NEVER, "calls") \
+    F(COUNT, bytes, "bytes", SUM, NEVER, "bytes") \
+    F(NUMBER, total_ms, "ms", SUM, NEVER, "total_ms") \
+    F(NUMBER, mean_ms, "ms", DERIVED, NEVER, "mean_ms") \
+    F(NUMBER, min_ms, "ms", MIN, NEVER, "min_ms") \
+    F(NUMBER, max_ms, "ms", MAX, NEVER, "max_ms") \
+    F(COUNT, timed_launches, "", SUM, NEVER, "timed_launches") \
+    F(NUMBER, launch_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "launch_ms") \
+    F(COUNT, blocks_per_sm, "", LATER, OTHER, "blocks_per_sm") \
+    F(NUMBER, occupancy, "1", LATER, OTHER, "occupancy") \
+    F(NUMBER, waves, "", LATER, OTHER, "waves") \
+    F(NUMBER, tail_share, "1", LATER, OTHER, "tail_share")
 
 /** llmperf_operator_stats */
 #define LP_OPERATOR_FIELDS(F) \
@@ -404,12 +439,13 @@ enum lp_row_id {
     LP_ROW_FACT,
     LP_ROW_PROBLEM,
     LP_ROW_NOTE,
+    LP_ROW_KERNEL_SHAPE = LLMPERF_ROWS_KERNEL_SHAPES,
     LP_ROW_ADVICE, /* from here on rows of findings */
     LP_ROW_RANK,
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 13 /* that a profile holds */
+#define LP_ROW_KINDS 14 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

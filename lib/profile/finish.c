@@ -49,6 +49,53 @@ static int compare_kernels(const void *left, const void *right)
     return order ? order : a->device - b->device;
 }
 
+static int compare_counts(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_geometry(const llmperf_kernel_shape *a, const llmperf_kernel_shape *b)
+{
+    const uint64_t left[] = { a->grid_x,
+                              a->grid_y,
+                              a->grid_z,
+                              a->block_x,
+                              a->block_y,
+                              a->block_z,
+                              a->registers,
+                              a->static_shared_bytes,
+                              a->dynamic_shared_bytes };
+    const uint64_t right[] = { b->grid_x,
+                               b->grid_y,
+                               b->grid_z,
+                               b->block_x,
+                               b->block_y,
+                               b->block_z,
+                               b->registers,
+                               b->static_shared_bytes,
+                               b->dynamic_shared_bytes };
+    int order = 0;
+
+    for (size_t i = 0; i < sizeof(left) / sizeof(left[0]) && order == 0; i++)
+        order = compare_counts(left[i], right[i]);
+    return order;
+}
+
+static int compare_kernel_shapes(const void *left, const void *right)
+{
+    const llmperf_kernel_shape *a = left, *b = right;
+    int order = compare_times(a->total_ms, b->total_ms);
+
+    order = order ? order : lp_compare_text(a->name, b->name);
+    order = order ? order : lp_compare_text(a->region, b->region);
+    order = order ? order : lp_compare_text(a->captured_in, b->captured_in);
+    order = order ? order : a->device - b->device;
+    order = order ? order : compare_geometry(a, b);
+    order = order ? order : lp_compare_text(a->source, b->source);
+    order = order ? order : lp_compare_text(a->destination, b->destination);
+    return order ? order : lp_compare_text(a->call, b->call);
+}
+
 static int compare_operators(const void *left, const void *right)
 {
     const llmperf_operator_stats *a = left, *b = right;
@@ -256,6 +303,7 @@ int lp_profile_finish(llmperf_profile *profile)
     lp_profile_sort_metrics(profile);
     SORT(profile->regions, compare_regions);
     SORT(profile->kernels, compare_kernels);
+    SORT(profile->kernel_shapes, compare_kernel_shapes);
     SORT(profile->iterations, compare_iterations);
     SORT(profile->iteration_stats, compare_iteration_stats);
     SORT(profile->windows, compare_windows);

@@ -405,6 +405,28 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
     return lp_vector_push(&freezer->profile->kernels, row);
 }
 
+/* The kernels' rows are there, in the order of the totals. */
+static int add_shape_row(struct freezer *freezer, const struct lp_shape_total *total)
+{
+    const llmperf_kernel_stats *kernel = &freezer->profile->kernels.items[total->kernel].stats;
+    const struct lp_shape *shape = lp_shapes_get(&freezer->totals->names->shapes, total->shape);
+    llmperf_kernel_shape row = lp_kernel_shape_of(kernel);
+
+    row.others = shape == NULL;
+    if (shape)
+        lp_kernel_shape_fill(&row, shape);
+    row.calls = total->calls;
+    row.bytes = total->bytes;
+    row.total_ms = to_ms(total->total_ns);
+    row.mean_ms = row.total_ms / (double)total->calls;
+    row.min_ms = to_ms(total->min_ns);
+    row.max_ms = to_ms(total->max_ns);
+    row.timed_launches = total->timed_calls;
+    if (total->timed_calls > 0)
+        row.launch_ms = to_ms(total->call_ns);
+    return lp_vector_push(&freezer->profile->kernel_shapes, row);
+}
+
 /* Union of everything that ran on a device, summed over devices. */
 static int add_busy_fact(struct freezer *freezer)
 {
@@ -499,6 +521,9 @@ static int fill_profile(struct freezer *freezer)
         return status;
     for (size_t i = 0; i < totals->kernels.count; i++)
         if ((status = add_kernel_row(freezer, &totals->kernels.items[i])) < 0)
+            return status;
+    for (size_t i = 0; i < totals->shapes.count; i++)
+        if ((status = add_shape_row(freezer, &totals->shapes.items[i])) < 0)
             return status;
     if ((status =
              lp_iterations_freeze(&totals->iterations, &totals->classifier, freezer->profile)) < 0)

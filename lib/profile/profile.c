@@ -52,6 +52,7 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_profile_forget(profile);
     lp_vector_clear(&profile->regions);
     lp_vector_clear(&profile->kernels);
+    lp_vector_clear(&profile->kernel_shapes);
     lp_vector_clear(&profile->operators);
     lp_vector_clear(&profile->captures);
     lp_vector_clear(&profile->metrics);

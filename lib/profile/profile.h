@@ -277,6 +277,15 @@ int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
  */
 double lp_collected_ms(const llmperf_region_stats *row);
 
+/** A row of shapes with the keys of a kernel's row; all else is unknown. Its geometry and memory.
+ */
+llmperf_kernel_shape lp_kernel_shape_of(const llmperf_kernel_stats *kernel);
+void lp_kernel_shape_fill(llmperf_kernel_shape *row, const struct lp_shape *shape);
+
+/** All calls of the kernel that was added last have this shape; without times no row is added. 0 or
+ * LLMPERF_ENOMEM. */
+int lp_profile_shape_kernel(llmperf_profile *profile, const struct lp_shape *shape);
+
 /** Add a row of a kernel, memcpy or memset; texts are copied. 0 or LLMPERF_ENOMEM.
  * @param durations_ns  Of its calls: total, mean, limits and percentiles are computed from it.
  * NULL: those of `stats` are used. */

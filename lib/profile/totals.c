@@ -39,9 +39,11 @@ void lp_totals_free(struct lp_totals *totals)
     lp_vector_clear(&totals->devices);
     lp_busy_clear(&totals->busy);
     lp_vector_clear(&totals->kernels);
+    lp_vector_clear(&totals->shapes);
     lp_iterations_clear(&totals->iterations);
     lp_hashmap_clear(&totals->device_rows);
     lp_hashmap_clear(&totals->kernel_rows);
+    lp_hashmap_clear(&totals->shape_rows);
     free(totals);
 }
 
@@ -238,6 +240,7 @@ static uint32_t add_kernel_row(struct lp_totals *totals, const struct lp_activit
                                      .device = activity->device,
                                      .kind = activity->kind,
                                      .kernel_class = classify(totals, activity),
+                                     .last_shape = LP_HASHMAP_NONE,
                                      .min_ns = UINT64_MAX };
     uint32_t row = (uint32_t)totals->kernels.count;
 
@@ -281,6 +284,75 @@ static struct lp_kernel_total *find_kernel(struct lp_totals *totals,
     return &totals->kernels.items[row];
 }
 
+static uint32_t add_shape_row(struct lp_totals *totals, struct lp_kernel_total *kernel,
+                              uint32_t shape)
+{
+    struct lp_shape_total total = { .kernel = (uint32_t)(kernel - totals->kernels.items),
+                                    .shape = shape,
+                                    .next = (uint32_t)totals->shapes.count,
+                                    .min_ns = UINT64_MAX };
+
+    if (lp_vector_push(&totals->shapes, total) < 0 ||
+        lp_hashmap_put(&totals->shape_rows, total.kernel, shape, total.next) < 0)
+        return LP_HASHMAP_NONE;
+    kernel->shapes += shape != LP_SHAPE_OTHER;
+    return total.next;
+}
+
+static uint32_t find_shape_row(struct lp_totals *totals, struct lp_kernel_total *kernel,
+                               uint32_t shape)
+{
+    uint32_t number = (uint32_t)(kernel - totals->kernels.items);
+    uint32_t row = lp_hashmap_get(&totals->shape_rows, number, shape);
+
+    if (row == LP_HASHMAP_NONE && kernel->shapes == LP_KERNEL_SHAPES) {
+        shape = LP_SHAPE_OTHER;
+        row = lp_hashmap_get(&totals->shape_rows, number, shape);
+    }
+    return row != LP_HASHMAP_NONE ? row : add_shape_row(totals, kernel, shape);
+}
+
+/* The row that followed the last time, else by key: as find_kernel(). */
+static struct lp_shape_total *find_shape(struct lp_totals *totals, struct lp_kernel_total *kernel,
+                                         uint32_t shape)
+{
+    uint32_t last = kernel->last_shape, row;
+
+    if (last != LP_HASHMAP_NONE) {
+        row = totals->shapes.items[last].next;
+        if (totals->shapes.items[row].shape == shape) {
+            kernel->last_shape = row;
+            return &totals->shapes.items[row];
+        }
+    }
+    row = find_shape_row(totals, kernel, shape);
+    if (row == LP_HASHMAP_NONE)
+        return NULL;
+    if (last != LP_HASHMAP_NONE)
+        totals->shapes.items[last].next = row;
+    kernel->last_shape = row;
+    return &totals->shapes.items[row];
+}
+
+static void add_to_shape(struct lp_totals *totals, struct lp_kernel_total *kernel,
+                         const struct lp_activity *activity)
+{
+    uint64_t duration = activity->end_ns - activity->start_ns;
+    struct lp_shape_total *shape = find_shape(totals, kernel, activity->shape);
+
+    if (!shape) {
+        totals->failed = true;
+        return;
+    }
+    shape->calls++;
+    shape->bytes += activity->bytes;
+    shape->total_ns += duration;
+    shape->min_ns = duration < shape->min_ns ? duration : shape->min_ns;
+    shape->max_ns = duration > shape->max_ns ? duration : shape->max_ns;
+    shape->timed_calls += activity->call_ns != 0;
+    shape->call_ns += activity->call_ns;
+}
+
 static void add_to_kernel(struct lp_totals *totals, struct lp_kernel_total *kernel,
                           const struct lp_activity *activity)
 {
@@ -293,6 +365,8 @@ static void add_to_kernel(struct lp_totals *totals, struct lp_kernel_total *kern
     kernel->max_ns = duration > kernel->max_ns ? duration : kernel->max_ns;
     if (lp_histogram_add(&kernel->durations, duration) < 0)
         totals->failed = true;
+    if (activity->shape != LP_SHAPE_NONE)
+        add_to_shape(totals, kernel, activity);
 }
 
 static void add_to_window(struct lp_totals *totals, struct lp_window_total *window,

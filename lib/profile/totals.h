@@ -36,14 +36,28 @@ struct lp_device_total {
     uint32_t parent; /* row of the parent path on this device; LP_BUSY_TOP for the root */
 };
 
+/** Most shapes of a kernel row that have totals of their own; the others have one together. */
+#define LP_KERNEL_SHAPES 64u
+
+/** The calls of a kernel row that have one shape. */
+struct lp_shape_total {
+    uint32_t kernel; /* row of the kernel */
+    uint32_t shape;  /* LP_SHAPE_OTHER: all that found no row of their own */
+    uint32_t next;   /* row of the shape that came after this one the last time */
+    uint64_t calls, bytes, total_ns, min_ns, max_ns;
+    uint64_t timed_calls, call_ns; /* those whose launch call has a known length; Σ of it */
+};
+
 struct lp_kernel_total {
     uint32_t node, captured, name;
     uint16_t device;
     uint8_t kind;
     uint8_t kernel_class;
-    uint32_t row;  /* device total */
-    uint32_t next; /* row of the activity that followed this one last time: models repeat the same
-                      sequence */
+    uint32_t row;    /* device total */
+    uint32_t next;   /* row of the activity that followed this one last time: models repeat the same
+                        sequence */
+    uint32_t shapes; /* shape totals, without the one of the others */
+    uint32_t last_shape; /* row of the shape before; LP_HASHMAP_NONE: none */
     uint64_t calls, bytes, total_ns, min_ns, max_ns;
     struct lp_histogram durations;
 };
@@ -54,7 +68,8 @@ struct lp_totals {
     LP_VECTOR(struct lp_device_total) devices;
     struct lp_busy busy; /* has the rows of `devices` */
     LP_VECTOR(struct lp_kernel_total) kernels;
-    struct lp_hashmap device_rows, kernel_rows;
+    LP_VECTOR(struct lp_shape_total) shapes;
+    struct lp_hashmap device_rows, kernel_rows, shape_rows;
     struct lp_iterations iterations;
     struct lp_work_source work_source;
     struct lp_watcher watcher;

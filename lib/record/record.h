@@ -20,8 +20,9 @@ enum lp_record_kind {
     LP_RECORD_LOST = 8,        /* `value` records of this thread were dropped before this one */
     LP_RECORD_RANGE = 9, /* an NVTX start/end range ended, value = its nanoseconds; detail 1: it was
                       open before collection started */
-    LP_RECORD_UNCOUNTED = 10 /* launches of the thread while nothing was collected,
+    LP_RECORD_UNCOUNTED = 10, /* launches of the thread while nothing was collected,
                               LP_UNCOUNTED_VALUE: first and last correlation id */
+    LP_RECORD_LAUNCH_END = 11 /* the call of a launch returned, value = its correlation id */
 };
 
 /** How a region begins. The numbers are stored in recordings. */
@@ -78,7 +79,8 @@ struct lp_activity {
     uint64_t graph_node; /* 0: not part of a graph */
     uint32_t graph;      /* graph exec id; 0: not part of a graph */
     uint32_t correlation;
-    uint32_t name; /* see names.h */
+    uint32_t name;  /* see names.h */
+    uint32_t shape; /* see shapes.h; LP_SHAPE_NONE: not reported */
     uint32_t context, stream;
     uint16_t device;
     uint8_t kind; /* LLMPERF_ACTIVITY_… */
@@ -88,8 +90,9 @@ struct lp_activity {
                           not known */
     uint32_t unit;     /* set by attribution: call of the stage that launched it; 0: none */
     uint32_t queued;   /* set by attribution: lp_queued() of the launch call */
+    uint32_t call_ns;  /* set by attribution: length of the launch call, 0 where it is not known */
 };
-static_assert(sizeof(struct lp_activity) == 72, "batches are sized by it");
+static_assert(sizeof(struct lp_activity) == 80, "batches are sized by it");
 
 /** Time of a launch call in units of 64 ns, low half: unique within 274 s before its work runs. */
 static inline uint32_t lp_queued(uint64_t time_ns)

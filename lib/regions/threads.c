@@ -285,6 +285,18 @@ void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correla
                 LP_LAUNCH_VALUE(graph, correlation));
 }
 
+void lp_thread_launch_end(uint32_t correlation)
+{
+    struct lp_thread *thread = lp_thread_self;
+    uint32_t epoch = atomic_load_explicit(&lp_capture_epoch, memory_order_acquire);
+
+    if (!thread || correlation == LP_CORRELATION_NONE || thread->kept != correlation ||
+        epoch == 0 || thread->epoch != epoch ||
+        atomic_load_explicit(&lp_sampler_word, memory_order_relaxed) != 0 || lp_capture_forked())
+        return;
+    keep_record(thread, epoch, LP_RECORD_LAUNCH_END, 0, thread->node, correlation);
+}
+
 /* Into the ring with the launch, even if collection ended during the call: it waits for the call
  * before it reads the ring for the last time. Into the new ring if collection began again. Nested
  * launch calls are not reported, so they do not count. */

@@ -120,4 +120,8 @@ void lp_threads_await_calls(void);
 void lp_thread_launch(enum lp_launch_kind kind, uint32_t graph, uint32_t correlation);
 void lp_thread_launch_cancelled(uint32_t correlation);
 
+/** The call of a launch returned. Kept where every launch is collected: the length of a call costs
+ * a record. */
+void lp_thread_launch_end(uint32_t correlation);
+
 #endif

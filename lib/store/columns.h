@@ -16,8 +16,13 @@
 #include "lib/profile/fields.h"
 
 #define LP_STORE_APPLICATION 0x4c4c4d50 /* "LLMP" */
-#define LP_STORE_FORMAT      4
-#define LP_STORE_BUSY_MS     2000 /* how long a reader and a writer wait for each other */
+#define LP_STORE_FORMAT      5          /* 5: kernel_shape */
+#define LP_STORE_OLDEST      4          /* oldest that is read; tables that it lacks are empty */
+#define LP_STORE_BUSY_MS     2000       /* how long a reader and a writer wait for each other */
+
+/** How many fields of a row are columns: all but the last ones, which are computed when it is read.
+ */
+size_t lp_store_column_count(const struct lp_row_kind *kind);
 
 /** Column name of a field, and of the row id. Static text. */
 const char *lp_store_column_name(const struct lp_row_field *field);

@@ -78,6 +78,14 @@ static int add_kernel(struct merger *merger, const struct lp_kernel_row *from)
     return lp_merge_kernel(&merger->rows, merger->out, &row);
 }
 
+static int add_shape(struct merger *merger, const llmperf_kernel_shape *from)
+{
+    llmperf_kernel_shape row = *from;
+
+    row.device = lp_merged_gpu(&merger->gpus, row.device);
+    return lp_merge_shape(&merger->rows, merger->out, &row);
+}
+
 static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
 {
     llmperf_metric_stats stats = *from;
@@ -242,6 +250,8 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_region(merger, &part->regions.items[i]);
     for (size_t i = 0; i < part->kernels.count && status == 0; i++)
         status = add_kernel(merger, &part->kernels.items[i]);
+    for (size_t i = 0; i < part->kernel_shapes.count && status == 0; i++)
+        status = add_shape(merger, &part->kernel_shapes.items[i]);
     for (size_t i = 0; i < part->iteration_stats.count && status == 0; i++)
         status = lp_merge_spread(&merger->rows, merger->out, &part->iteration_stats.items[i]);
     for (size_t i = 0; keep && i < part->iterations.count && status == 0; i++)

@@ -56,6 +56,21 @@ int lp_merge_kernel(struct lp_merged_rows *rows, llmperf_profile *out,
     return add_histogram(&rows->kernels.rows.items[row], &into->durations, &from->durations);
 }
 
+int lp_merge_shape(struct lp_merged_rows *rows, llmperf_profile *out,
+                   const llmperf_kernel_shape *from)
+{
+    llmperf_kernel_shape copy = *from, *into;
+    uint32_t row;
+    int status = find_or_add(&rows->shapes, out, LP_ROW_KERNEL_SHAPE, &copy, false, &row);
+
+    if (status < 0 || row == LP_HASHMAP_NONE)
+        return status;
+    into = &out->kernel_shapes.items[row];
+    lp_row_add(LP_ROW_KERNEL_SHAPE, into, from, 1, 1);
+    into->mean_ms = into->total_ms / (double)into->calls;
+    return 0;
+}
+
 int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_iteration_stats_row *from)
 {
@@ -116,5 +131,6 @@ static void clear_list(struct lp_merged_list *list)
 void lp_merge_clear(struct lp_merged_rows *rows)
 {
     clear_list(&rows->kernels);
+    clear_list(&rows->shapes);
     clear_list(&rows->spreads);
 }

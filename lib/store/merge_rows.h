@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Merges rows of several profiles: kernels and iterations. For lib/store only.
+/** Merges rows of several profiles: kernels, their shapes, and iterations. For lib/store only.
  * @threads one at a time per object */
 #ifndef LP_STORE_MERGE_ROWS_H
 #define LP_STORE_MERGE_ROWS_H
@@ -23,12 +23,14 @@ struct lp_merged_list {
 
 /** Zero-initialised: empty. */
 struct lp_merged_rows {
-    struct lp_merged_list kernels, spreads;
+    struct lp_merged_list kernels, shapes, spreads;
 };
 
 /** Merge a row into `out`. 0; LLMPERF_EFORMAT: damaged histogram; LLMPERF_ENOMEM. */
 int lp_merge_kernel(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_kernel_row *from);
+int lp_merge_shape(struct lp_merged_rows *rows, llmperf_profile *out,
+                   const llmperf_kernel_shape *from);
 int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_iteration_stats_row *from);
 

@@ -121,7 +121,7 @@ static int open_reader(const char *path, struct lp_sqlite *file)
     return code == SQLITE_OK ? 0 : read_error(file, path);
 }
 
-static int check_format(struct lp_sqlite *file, const char *path)
+static int check_format(struct lp_sqlite *file, const char *path, int *format_out)
 {
     int application = 0, format = 0;
 
@@ -137,12 +137,13 @@ static int check_format(struct lp_sqlite *file, const char *path)
             path, format, LP_STORE_FORMAT);
     if (format == 0)
         return damaged(path, "the format version is missing");
-    return format == LP_STORE_FORMAT
+    *format_out = format;
+    return format >= LP_STORE_OLDEST
                ? 0
                : lp_error(LLMPERF_EFORMAT,
                           "%s has format %d of an earlier version; this version of llmperf reads "
-                          "format %d; open the file with the earlier version",
-                          path, format, LP_STORE_FORMAT);
+                          "formats %d to %d; open the file with the earlier version",
+                          path, format, LP_STORE_OLDEST, LP_STORE_FORMAT);
 }
 
 /* SQLite reads missing bytes at the end of a file as zeros. If there is a log, pages may exist only
@@ -164,6 +165,7 @@ static int check_size(struct lp_sqlite *file, const char *path)
 struct reader {
     struct lp_sqlite file;
     const char *path;
+    int format;
     llmperf_profile *profile;
     sqlite3_stmt *rows; /* of the current table */
     size_t count;       /* rows read */
@@ -263,6 +265,7 @@ union any_row {
     llmperf_iteration iteration;
     llmperf_window_stats window;
     llmperf_window_kernel window_kernel;
+    llmperf_kernel_shape kernel_shape;
     struct lp_fact fact;
     size_t struct_size; /* size of the public struct */
 };
@@ -277,7 +280,10 @@ static int take_row(const struct reader *reader, enum lp_row_id id)
     if (kind->size > 0)
         row.struct_size = kind->size;
     for (size_t i = 0; i < kind->count && status == 0; i++)
-        status = read_field(reader, (int)i, &kind->fields[i], &row);
+        if (i < lp_store_column_count(kind))
+            status = read_field(reader, (int)i, &kind->fields[i], &row);
+        else
+            lp_field_forget(&kind->fields[i], &row);
     return status < 0 ? status : lp_row_push(reader->profile, id, &row);
 }
 
@@ -374,6 +380,8 @@ static int read_table(struct reader *reader, enum lp_row_id id)
     reader->sum.crc = 0;
     if (status < 0)
         return status;
+    if (!there && id == LP_ROW_KERNEL_SHAPE && reader->format < LP_STORE_FORMAT)
+        return 0;
     if (!there)
         return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s is not an ordinary table", reader->path,
                         kind->table);
@@ -398,7 +406,7 @@ static int read_profile(struct reader *reader)
 {
     int status;
 
-    if ((status = check_format(&reader->file, reader->path)) < 0 ||
+    if ((status = check_format(&reader->file, reader->path, &reader->format)) < 0 ||
         (status = check_size(&reader->file, reader->path)) < 0 ||
         (status = read_checksums(reader)) < 0 || (status = read_table(reader, LP_ROW_LEDGER)) < 0)
         return status;

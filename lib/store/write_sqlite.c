@@ -114,7 +114,7 @@ static int put_row(const struct lp_store *store, sqlite3_stmt *put, const struct
 {
     int bound = sqlite3_bind_int64(put, 1, (sqlite3_int64)id);
 
-    for (size_t i = 0; i < kind->count && bound == SQLITE_OK; i++)
+    for (size_t i = 0; i < lp_store_column_count(kind) && bound == SQLITE_OK; i++)
         bound = bind_field(put, (int)i + 2, &kind->fields[i], row);
     return run_statement(store, put, bound);
 }

@@ -268,6 +268,41 @@ static const char *category_of(const struct lp_activity *activity)
     }
 }
 
+static void put_extents(struct lp_text *text, const char *key, const uint32_t *extents)
+{
+    if (extents[0] > 0)
+        lp_text_printf(text, ",\"%s\":[%u,%u,%u]", key, extents[0], extents[1], extents[2]);
+}
+
+static void put_word(struct lp_text *text, const char *key, const char *word)
+{
+    if (word)
+        lp_text_printf(text, ",\"%s\":\"%s\"", key, word);
+}
+
+static void put_kernel_shape(struct lp_text *text, const struct lp_shape *shape)
+{
+    put_extents(text, "grid", shape->grid);
+    put_extents(text, "block", shape->block);
+    if (shape->registers != LP_SHAPE_UNKNOWN)
+        lp_text_printf(text, ",\"registers per thread\":%u", shape->registers);
+    if (lp_shape_shared(shape) != UINT64_MAX)
+        lp_text_printf(text, ",\"shared memory\":%" PRIu64, lp_shape_shared(shape));
+}
+
+static void put_shape(struct chrome *chrome, const struct lp_activity *activity)
+{
+    const struct lp_shape *shape = lp_shapes_get(&chrome->words.names->shapes, activity->shape);
+
+    if (!shape)
+        return;
+    if (activity->kind == LLMPERF_ACTIVITY_KERNEL)
+        put_kernel_shape(&chrome->text, shape);
+    put_word(&chrome->text, "source", lp_memory_kind_name(shape->source));
+    put_word(&chrome->text, "destination", lp_memory_kind_name(shape->destination));
+    put_word(&chrome->text, "call", lp_copy_call_name(shape->call));
+}
+
 static void put_arguments(struct chrome *chrome, const struct lp_activity *activity)
 {
     struct lp_text *text = &chrome->text;
@@ -284,6 +319,7 @@ static void put_arguments(struct chrome *chrome, const struct lp_activity *activ
                        activity->graph_node);
     if (activity->kind != LLMPERF_ACTIVITY_KERNEL)
         lp_text_printf(text, ",\"bytes\":%" PRIu64, activity->bytes);
+    put_shape(chrome, activity);
     if (activity->node != LP_PATH_UNKNOWN)
         lp_text_printf(text, ",\"since launch ns\":%" PRIu64,
                        lp_queued_before(activity->start_ns, activity->queued));

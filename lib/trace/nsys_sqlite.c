@@ -85,12 +85,14 @@ static const char *const inserts[ROWS] = {
     "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME(start, \"end\", eventClass, globalTid, correlationId, "
     "nameId, returnValue) VALUES(?,?,?,?,?,?,?)",
     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL(start, \"end\", deviceId, contextId, streamId, "
-    "correlationId, globalPid, demangledName, shortName, mangledName, graphNodeId) "
-    "VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+    "correlationId, globalPid, demangledName, shortName, mangledName, graphNodeId, "
+    "registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, "
+    "dynamicSharedMemory) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY(start, \"end\", deviceId, contextId, streamId, "
-    "correlationId, globalPid, bytes, copyKind, graphNodeId) VALUES(?,?,?,?,?,?,?,?,?,?)",
+    "correlationId, globalPid, bytes, copyKind, graphNodeId, srcKind, dstKind) "
+    "VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET(start, \"end\", deviceId, contextId, streamId, "
-    "correlationId, globalPid, bytes, graphNodeId) VALUES(?,?,?,?,?,?,?,?,?)",
+    "correlationId, globalPid, bytes, graphNodeId, memKind) VALUES(?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, \"end\", deviceId, contextId, streamId, "
     "correlationId, globalPid, graphExecId) VALUES(?,?,?,?,?,?,?,?)",
 };
@@ -302,13 +304,41 @@ static int64_t copy_kind(const char *name)
     return 0;
 }
 
+static int64_t number_or_none(uint32_t number, uint32_t none)
+{
+    return number == none ? NONE : number;
+}
+
+/* nsys numbers kinds of memory from 0, CUPTI from 1. */
+static int64_t memory_or_none(uint8_t kind)
+{
+    return kind == LP_MEMORY_UNKNOWN ? NONE : kind - 1;
+}
+
+/* Nine columns from `row` on. */
+static void set_geometry(int64_t *row, const struct lp_shape *shape)
+{
+    for (int i = 0; i < 9; i++)
+        row[i] = NONE;
+    if (!shape)
+        return;
+    row[0] = number_or_none(shape->registers, LP_SHAPE_UNKNOWN);
+    for (int i = 0; i < 3; i++) {
+        row[1 + i] = number_or_none(shape->grid[i], 0);
+        row[4 + i] = number_or_none(shape->block[i], 0);
+    }
+    row[7] = number_or_none(shape->static_shared, LP_SHAPE_UNKNOWN);
+    row[8] = number_or_none(shape->dynamic_shared, LP_SHAPE_UNKNOWN);
+}
+
 static void put_activity(struct lp_trace_writer *writer, const struct lp_activity *activity,
                          uint32_t lane, bool linked)
 {
     struct nsys *nsys = of(writer);
     const char *name = lp_names_text(nsys->words.names, activity->name);
     int64_t node = activity->graph_node ? (int64_t)activity->graph_node : NONE;
-    int64_t row[11] = { since_start(nsys, activity->start_ns),
+    const struct lp_shape *shape = lp_shapes_get(&nsys->words.names->shapes, activity->shape);
+    int64_t row[20] = { since_start(nsys, activity->start_ns),
                         since_start(nsys, activity->end_ns),
                         activity->device,
                         activity->context,
@@ -323,12 +353,15 @@ static void put_activity(struct lp_trace_writer *writer, const struct lp_activit
         row[7] = (int64_t)activity->bytes;
         row[8] = copy_kind(name);
         row[9] = node;
-        put_row(nsys, ROW_COPY, row, 10);
+        row[10] = shape ? memory_or_none(shape->source) : NONE;
+        row[11] = shape ? memory_or_none(shape->destination) : NONE;
+        put_row(nsys, ROW_COPY, row, 12);
         break;
     case LLMPERF_ACTIVITY_MEMSET:
         row[7] = (int64_t)activity->bytes;
         row[8] = node;
-        put_row(nsys, ROW_SET, row, 9);
+        row[9] = shape ? memory_or_none(shape->destination) : NONE;
+        put_row(nsys, ROW_SET, row, 10);
         break;
     case LLMPERF_ACTIVITY_GRAPH:
         row[7] = activity->graph;
@@ -339,7 +372,8 @@ static void put_activity(struct lp_trace_writer *writer, const struct lp_activit
         row[8] = string_id(nsys, lp_trace_brief_name(&nsys->words, activity->name));
         row[9] = string_id(nsys, name);
         row[10] = node;
-        put_row(nsys, ROW_KERNEL, row, 11);
+        set_geometry(row + 11, shape);
+        put_row(nsys, ROW_KERNEL, row, 20);
     }
 }
 

@@ -38,7 +38,13 @@ enum {
     EVENT_FLOW = 47,
     EVENT_FLOW_END = 48
 };
-enum { ARGUMENT_NAME = 1, ARGUMENT_BOOL = 2, ARGUMENT_NUMBER = 3, ARGUMENT_TEXT = 17 };
+enum {
+    ARGUMENT_NAME = 1,
+    ARGUMENT_BOOL = 2,
+    ARGUMENT_NUMBER = 3,
+    ARGUMENT_PLAIN_TEXT = 6,
+    ARGUMENT_TEXT = 17 /* interned */
+};
 enum { INTERNED_CATEGORY = 1, INTERNED_NAME = 2, INTERNED_ARGUMENT = 3, INTERNED_TEXT = 29 };
 enum { TEXT_IID = 1, TEXT_TEXT = 2 };
 
@@ -60,6 +66,13 @@ enum argument {
     ARG_GRAPH,
     ARG_NODE,
     ARG_BYTES,
+    ARG_GRID,
+    ARG_BLOCK,
+    ARG_REGISTERS,
+    ARG_SHARED,
+    ARG_SOURCE,
+    ARG_DESTINATION,
+    ARG_CALL,
     ARG_QUEUED,
     ARG_DEVICE_LAUNCHED,
     ARG_BEFORE,
@@ -77,6 +90,13 @@ static const char *const arguments[] = { NULL,
                                          "graph",
                                          "graph node",
                                          "bytes",
+                                         "grid",
+                                         "block",
+                                         "registers per thread",
+                                         "shared memory",
+                                         "source",
+                                         "destination",
+                                         "call",
                                          "since launch ns",
                                          "launched from device",
                                          "open before",
@@ -85,8 +105,10 @@ static const char *const arguments[] = { NULL,
 /* Texts have ids: separate ones for event names and for argument values. */
 #define NAME_OF_KERNEL(name) (2 * (uint64_t)(name) + 2)
 #define NAME_OF_LABEL(node)  (2 * (uint64_t)(node) + 3)
-#define TEXT_OF_KERNEL(name) (2 * (uint64_t)(name) + 2)
-#define TEXT_OF_PATH(node)   (2 * (uint64_t)(uint32_t)(node) + 3)
+#define TEXT_OF_KERNEL(name) (4 * (uint64_t)(name) + 4)
+#define TEXT_OF_PATH(node)   (4 * (uint64_t)(uint32_t)(node) + 5)
+#define TEXT_OF_GRID(shape)  (4 * (uint64_t)(shape) + 6)
+#define TEXT_OF_BLOCK(shape) (4 * (uint64_t)(shape) + 7)
 
 enum track_kind {
     TRACK_OF_PROCESS = 1,
@@ -402,6 +424,46 @@ static void add_place(struct perfetto *perfetto, const struct lp_activity *activ
         add_argument(perfetto, ARG_DEVICE_LAUNCHED, ARGUMENT_BOOL, 1);
 }
 
+/* "16x8x1" */
+static void add_extents(struct perfetto *perfetto, enum argument argument, uint64_t text,
+                        const uint32_t *extents)
+{
+    char line[64];
+
+    if (extents[0] == 0)
+        return;
+    snprintf(line, sizeof(line), "%ux%ux%u", extents[0], extents[1], extents[2]);
+    if (!is_written(perfetto, &perfetto->written_texts, text))
+        intern(perfetto, INTERNED_TEXT, text, line);
+    add_argument(perfetto, argument, ARGUMENT_TEXT, text);
+}
+
+static void add_word(struct perfetto *perfetto, enum argument argument, const char *word)
+{
+    if (!word)
+        return;
+    lp_proto_number(&perfetto->part, ARGUMENT_NAME, argument);
+    lp_proto_string(&perfetto->part, ARGUMENT_PLAIN_TEXT, word);
+    lp_proto_message(&perfetto->event, EVENT_ARGUMENT, &perfetto->part);
+}
+
+static void add_shape(struct perfetto *perfetto, const struct lp_activity *activity)
+{
+    const struct lp_shape *shape = lp_shapes_get(&perfetto->words.names->shapes, activity->shape);
+
+    if (!shape)
+        return;
+    add_extents(perfetto, ARG_GRID, TEXT_OF_GRID(activity->shape), shape->grid);
+    add_extents(perfetto, ARG_BLOCK, TEXT_OF_BLOCK(activity->shape), shape->block);
+    if (activity->kind == LLMPERF_ACTIVITY_KERNEL && shape->registers != LP_SHAPE_UNKNOWN)
+        add_number(perfetto, ARG_REGISTERS, shape->registers);
+    if (activity->kind == LLMPERF_ACTIVITY_KERNEL && lp_shape_shared(shape) != UINT64_MAX)
+        add_number(perfetto, ARG_SHARED, lp_shape_shared(shape));
+    add_word(perfetto, ARG_SOURCE, lp_memory_kind_name(shape->source));
+    add_word(perfetto, ARG_DESTINATION, lp_memory_kind_name(shape->destination));
+    add_word(perfetto, ARG_CALL, lp_copy_call_name(shape->call));
+}
+
 static void put_activity(struct lp_trace_writer *writer, const struct lp_activity *activity,
                          uint32_t lane, bool linked)
 {
@@ -417,6 +479,7 @@ static void put_activity(struct lp_trace_writer *writer, const struct lp_activit
     if (activity->node != LP_PATH_UNKNOWN)
         add_number(perfetto, ARG_QUEUED, lp_queued_before(activity->start_ns, activity->queued));
     add_place(perfetto, activity);
+    add_shape(perfetto, activity);
     if (linked)
         lp_proto_fixed64(&perfetto->event, EVENT_FLOW_END,
                          flow_of(perfetto, activity->correlation));

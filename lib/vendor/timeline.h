@@ -41,6 +41,7 @@ struct lp_op {
     uint32_t name;        /* of timeline.names */
     uint32_t link;        /* set by lp_timeline_index(); LP_HASHMAP_NONE: no correlation */
     uint32_t stream;
+    uint32_t shape; /* of timeline.names */
     uint16_t device;
     uint8_t kind;  /* LLMPERF_ACTIVITY_… */
     uint8_t graph; /* enum lp_op_graph */

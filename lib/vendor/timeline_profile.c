@@ -174,6 +174,17 @@ static uint64_t unsign(int64_t time)
     return (uint64_t)time ^ UINT64_C(1) << 63;
 }
 
+/* Length of the call that launched it alone; 0: not known. */
+static uint32_t call_length(const struct lp_link *link)
+{
+    const struct lp_host_call *call = &link->call;
+
+    if (call->rank == UINT8_MAX || call->end == INT64_MAX || call->end <= call->start ||
+        (call->kind != LP_CALL_KERNEL && call->kind != LP_CALL_MEMORY))
+        return 0;
+    return call->end - call->start > UINT32_MAX ? UINT32_MAX : (uint32_t)(call->end - call->start);
+}
+
 static void feed_op(struct feed *feed, const struct lp_op *op)
 {
     const struct lp_link *link =
@@ -193,11 +204,13 @@ static void feed_op(struct feed *feed, const struct lp_op *op)
                                                        .graph_node = op->graph_node,
                                                        .correlation = op->correlation,
                                                        .name = op->name,
+                                                       .shape = op->shape,
                                                        .stream = op->stream,
                                                        .device = op->device,
                                                        .kind = op->kind,
                                                        .node = node,
-                                                       .captured = captured };
+                                                       .captured = captured,
+                                                       .call_ns = link ? call_length(link) : 0 };
     if (feed->count == BATCH)
         flush(feed);
 }

@@ -68,6 +68,66 @@ static void work_is_charged_to_the_regions_that_launched_it(void **state)
     llmperf_profile_free(profile);
 }
 
+static llmperf_kernel_shape find_shape(const llmperf_profile *profile, const char *name,
+                                       const char *region)
+{
+    llmperf_kernel_shape shape = LLMPERF_KERNEL_SHAPE_INIT;
+
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNEL_SHAPES); i++) {
+        assert_int_equal(llmperf_profile_kernel_shape(profile, i, &shape), 0);
+        if (strcmp(shape.name, name) == 0 && strcmp(shape.region, region) == 0)
+            return shape;
+    }
+    fail_msg("no shape of %s in %s", name, region);
+    return shape;
+}
+
+static void check_memory(const llmperf_profile *profile, const char *name, const char *source,
+                         const char *call)
+{
+    llmperf_kernel_shape shape = find_shape(profile, name, "LLM@prefill");
+
+    if (source)
+        assert_string_equal(shape.source, source);
+    else
+        assert_null(shape.source);
+    assert_string_equal(shape.destination, "device");
+    assert_string_equal(shape.call, call);
+    assert_true(shape.grid_x == LLMPERF_UNKNOWN && shape.registers == LLMPERF_UNKNOWN);
+}
+
+static void records_say_the_shape_of_kernels_and_copies(void **state)
+{
+    static const struct mock_call memory[] = {
+        { .id = MEMCPY_HTOD, .kind = LP_CUPTI_KIND_MEMCPY, .records = 1, .bytes = 100 },
+        { .id = MEMSET_D8, .kind = LP_CUPTI_KIND_MEMSET, .records = 1, .bytes = 20 },
+        { .id = MEMCPY_PEER, .kind = LP_CUPTI_KIND_MEMCPY2, .records = 1, .bytes = 3 },
+    };
+    llmperf_session *session = start_deep();
+    llmperf_kernel_shape shape;
+    llmperf_profile *profile;
+
+    (void)state;
+    llmperf_region_begin("LLM@prefill");
+    launch(7);
+    for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
+        driver->call(&memory[i]);
+    llmperf_region_end();
+    profile = stop_session(session);
+    shape = find_shape(profile, "kernel", "LLM@prefill");
+    assert_true(shape.grid_x == 4 && shape.grid_y == 2 && shape.grid_z == 1);
+    assert_true(shape.block_x == 128 && shape.block_y == 1 && shape.block_z == 1);
+    assert_true(shape.registers == 32 && shape.static_shared_bytes == 16 &&
+                shape.dynamic_shared_bytes == 1024);
+    assert_int_equal(shape.calls, 7);
+    assert_int_equal(shape.timed_launches, 7); /* each callback came when the call returned */
+    assert_true(shape.launch_ms > 0);
+    check_memory(profile, "[memcpy HtoD]", "pageable", "sync");
+    check_memory(profile, "[memcpy PtoP]", "device", "async");
+    check_memory(profile, "[memset]", NULL, "async");
+    llmperf_profile_free(profile);
+}
+
 static void calls_that_start_no_kernel_are_not_waited_for(void **state)
 {
     static const struct mock_resource node = { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED,
@@ -329,6 +389,8 @@ static void records_are_on_in_sampled_instances_only(void **state)
     }
     profile = stop_session(session);
     assert_in_range(with_records, 5, launched);
+    assert_int_equal(find_shape(profile, "kernel", "LLM@step").calls, with_records);
+    assert_int_equal(find_shape(profile, "kernel", "LLM@step").timed_launches, 0);
     assert_int_equal(ledger_of(profile).kernels_seen, with_records);
     assert_int_equal(ledger_of(profile).kernels_attributed, with_records);
     assert_int_equal(ledger_of(profile).launches_missing, 0);
@@ -510,6 +572,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(work_is_charged_to_the_regions_that_launched_it, reset_driver),
+        cmocka_unit_test_setup(records_say_the_shape_of_kernels_and_copies, reset_driver),
         cmocka_unit_test_setup(calls_that_start_no_kernel_are_not_waited_for, reset_driver),
         cmocka_unit_test_setup(half_told_calls_leave_the_others_alone, reset_driver),
         cmocka_unit_test_setup(records_of_others_and_half_records_are_counted, reset_driver),

@@ -289,20 +289,34 @@ static void put_work(const struct mock_call *call, uint32_t correlation, uint32_
     case LP_CUPTI_KIND_CONCURRENT_KERNEL:
         FILL_NODE(kernel);
         record.kernel.name = call->name;
+        record.kernel.registers_per_thread = 32;
+        record.kernel.grid[0] = 4;
+        record.kernel.grid[1] = 2;
+        record.kernel.grid[2] = 1;
+        record.kernel.block[0] = 128;
+        record.kernel.block[1] = record.kernel.block[2] = 1;
+        record.kernel.static_shared_memory = 16;
+        record.kernel.dynamic_shared_memory = 1024;
         break;
     case LP_CUPTI_KIND_MEMCPY:
         FILL_NODE(copy);
         record.copy.copy_kind = 1; /* host to device */
         record.copy.bytes = call->bytes;
+        record.copy.source_kind = 1; /* pageable */
+        record.copy.destination_kind = 3;
         break;
     case LP_CUPTI_KIND_MEMCPY2:
         FILL_NODE(peer);
         record.peer.copy_kind = 10; /* between devices */
         record.peer.bytes = call->bytes;
+        record.peer.source_kind = record.peer.destination_kind = 3; /* device */
+        record.peer.flags = 1;                                      /* asynchronous */
         break;
     case LP_CUPTI_KIND_MEMSET:
         FILL_NODE(set);
         record.set.bytes = call->bytes;
+        record.set.memory_kind = 3;
+        record.set.flags = 1;
         break;
     case LP_CUPTI_KIND_GRAPH_TRACE:
         FILL(graph);

@@ -103,7 +103,7 @@ static void fill_unknown_fields(enum lp_row_id id, void *row)
 static bool is_derived(const struct lp_row_field *field)
 {
     return (field->merge == LP_MERGE_DERIVED && field->type == LP_FIELD_TEXT) ||
-           field->merge == LP_MERGE_SHARE;
+           field->merge == LP_MERGE_SHARE || field->merge == LP_MERGE_LATER;
 }
 
 static void assert_field_equal(const struct lp_row_field *field, const void *left,
@@ -156,6 +156,15 @@ static const struct lp_kernel_row *find_kernel_row(const llmperf_profile *profil
     return NULL;
 }
 
+static const llmperf_kernel_shape *find_shape_row(const llmperf_profile *profile, const char *name)
+{
+    for (size_t i = 0; i < profile->kernel_shapes.count; i++)
+        if (!strcmp(profile->kernel_shapes.items[i].name, name))
+            return &profile->kernel_shapes.items[i];
+    fail_msg("no shape of %s", name);
+    return NULL;
+}
+
 void assert_profiles_equal(const llmperf_profile *left, const llmperf_profile *right)
 {
     assert_fields_equal(LP_ROW_LEDGER, &left->ledger, &right->ledger);
@@ -175,6 +184,11 @@ void assert_profiles_equal(const llmperf_profile *left, const llmperf_profile *r
         assert_fields_equal(LP_ROW_KERNEL, a, b);
         assert_blobs_equal(&a->durations, &b->durations);
     }
+    assert_int_equal(left->kernel_shapes.count, right->kernel_shapes.count);
+    for (size_t i = 0; i < left->kernel_shapes.count; i++)
+        assert_fields_equal(LP_ROW_KERNEL_SHAPE,
+                            find_shape_row(left, right->kernel_shapes.items[i].name),
+                            &right->kernel_shapes.items[i]);
     assert_int_equal(left->facts.count, right->facts.count);
     for (size_t i = 0; i < left->facts.count; i++)
         assert_string_equal(left->facts.items[i].value,
@@ -207,6 +221,14 @@ struct lp_kernel_row *add_kernel_row(llmperf_profile *profile, unsigned number)
     return &profile->kernels.items[profile->kernels.count - 1];
 }
 
+static void add_shape_row(llmperf_profile *profile, unsigned number)
+{
+    llmperf_kernel_shape row = LLMPERF_KERNEL_SHAPE_INIT;
+
+    fill_fields(profile, LP_ROW_KERNEL_SHAPE, &row, number);
+    assert_ok(lp_vector_push(&profile->kernel_shapes, row));
+}
+
 llmperf_profile *make_numbered_profile(unsigned rows)
 {
     llmperf_profile *profile = lp_profile_create();
@@ -216,6 +238,7 @@ llmperf_profile *make_numbered_profile(unsigned rows)
     for (unsigned i = 0; i < rows; i++) {
         add_region_row(profile, 1000 + i * 50)->wall = (struct lp_blob){ "a\0b", 3 };
         add_kernel_row(profile, 1000 + i * 50)->durations = (struct lp_blob){ "\0\1\2\3", 4 };
+        add_shape_row(profile, 1000 + i * 50);
     }
     assert_ok(lp_profile_set_fact(profile, "run_id", "20260101-000000-1"));
     assert_ok(lp_profile_set_fact(profile, "source", ""));

@@ -135,6 +135,7 @@ LLMPERF_ROWS_CAPTURES = 9
 LLMPERF_ROWS_STAGES = 10
 LLMPERF_ROWS_ADVICE = 11
 LLMPERF_ROWS_GPUS = 12
+LLMPERF_ROWS_KERNEL_SHAPES = 13
 LLMPERF_UNKNOWN = 2**64 - 1
 LLMPERF_ITERATIONS_KEPT = 1024
 LLMPERF_ITERATION_CLASSES = 16
@@ -595,6 +596,43 @@ class llmperf_kernel_stats(Structure):
     ]
 
 
+class llmperf_kernel_shape(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("name", c_char_p),
+        ("region", c_char_p),
+        ("captured_in", c_char_p),
+        ("kind", c_uint32),
+        ("device", c_int32),
+        ("grid_x", c_uint64),
+        ("grid_y", c_uint64),
+        ("grid_z", c_uint64),
+        ("block_x", c_uint64),
+        ("block_y", c_uint64),
+        ("block_z", c_uint64),
+        ("registers", c_uint64),
+        ("static_shared_bytes", c_uint64),
+        ("dynamic_shared_bytes", c_uint64),
+        ("source", c_char_p),
+        ("destination", c_char_p),
+        ("call", c_char_p),
+        ("others", c_uint32),
+        ("reserved", c_uint32),
+        ("calls", c_uint64),
+        ("bytes", c_uint64),
+        ("total_ms", c_double),
+        ("mean_ms", c_double),
+        ("min_ms", c_double),
+        ("max_ms", c_double),
+        ("timed_launches", c_uint64),
+        ("launch_ms", c_double),
+        ("blocks_per_sm", c_uint64),
+        ("occupancy", c_double),
+        ("waves", c_double),
+        ("tail_share", c_double),
+    ]
+
+
 class llmperf_operator_stats(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -999,6 +1037,7 @@ STRUCTURES: List[Any] = [
     llmperf_ledger,
     llmperf_region_stats,
     llmperf_kernel_stats,
+    llmperf_kernel_shape,
     llmperf_operator_stats,
     llmperf_metric_stats,
     llmperf_iteration,
@@ -1064,6 +1103,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_count": (c_size_t, [POINTER(llmperf_profile), c_uint32]),
     "llmperf_profile_region": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_region_stats)]),
     "llmperf_profile_kernel": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_kernel_stats)]),
+    "llmperf_profile_kernel_shape": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_kernel_shape)]),
     "llmperf_profile_operator": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_operator_stats)]),
     "llmperf_profile_capture": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_capture_stats)]),
     "llmperf_profile_metric": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_metric_stats)]),

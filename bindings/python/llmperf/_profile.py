@@ -92,6 +92,23 @@ class Profile:
             row["kind"] = name_of(_native.LLMPERF_NAME_ACTIVITY, row["kind"])
         return rows
 
+    def kernel_shapes(self) -> List[Row]:
+        """A row for each shape of a kernel, memcpy or memset, largest total first.
+
+        The shape of a kernel is the geometry of its launch: grid_x to grid_z, block_x to block_z,
+        registers, static_shared_bytes, dynamic_shared_bytes; that of a memcpy is source,
+        destination ("pageable", "pinned", "device" ...) and call ("sync", "async"). The other keys
+        are the fields of llmperf_kernel_shape, among them name, region, kind, device, calls,
+        total_ms, mean_ms, launch_ms (host time of timed_launches launch calls), occupancy, waves,
+        tail_share. Empty where the source does not report shapes.
+        """
+        lib = library()
+        rows = self._rows(_native.LLMPERF_ROWS_KERNEL_SHAPES, lib.llmperf_profile_kernel_shape,
+                          _native.llmperf_kernel_shape)
+        for row in rows:
+            row["kind"] = name_of(_native.LLMPERF_NAME_ACTIVITY, row["kind"])
+        return rows
+
     def operators(self) -> List[Row]:
         """A row for each label below a stage, largest total first.
 

@@ -68,7 +68,8 @@ void lp_put_device(struct lp_metrics *metrics, int32_t device);
 /** Add the reasons in use to notes[]. */
 void lp_put_reasons(struct lp_metrics *metrics);
 
-/** The members captures and windows. */
+/** The members kernel_shapes, captures and windows. */
+void lp_put_kernel_shapes(struct lp_metrics *metrics);
 void lp_put_captures(struct lp_metrics *metrics);
 void lp_put_windows(struct lp_metrics *metrics);
 

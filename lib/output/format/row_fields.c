@@ -7,7 +7,10 @@ const void *lp_shown_row(const llmperf_profile *profile, enum lp_row_id id, size
                          llmperf_ledger *ledger)
 {
     const struct lp_row_kind *kind = &lp_row_kinds[id];
+    const struct lp_findings *findings;
 
+    if (id == LP_ROW_KERNEL_SHAPE && lp_findings_of(profile, &findings) == 0)
+        return &findings->kernel_shapes.rows.items[index];
     if (id != LP_ROW_LEDGER)
         return lp_row_at(profile, id, index);
     *ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;

@@ -370,6 +370,7 @@ static void put_document(struct lp_metrics *metrics)
                 lp_row_at(metrics->findings->profile, LP_ROW_OPERATOR, 0),
                 lp_row_count(metrics->findings->profile, LP_ROW_OPERATOR));
     put_kernels(metrics);
+    lp_put_kernel_shapes(metrics);
     put_findings(metrics);
     lp_put_captures(metrics);
     lp_metrics_rows_json(json, metrics->findings->profile);

@@ -19,6 +19,22 @@ void lp_put_captures(struct lp_metrics *metrics)
     lp_json_close(&metrics->json, ']');
 }
 
+void lp_put_kernel_shapes(struct lp_metrics *metrics)
+{
+    const struct lp_kernel_shapes *shapes = &metrics->findings->kernel_shapes;
+
+    lp_json_open(&metrics->json, "kernel_shapes", '[');
+    for (size_t i = 0; i < shapes->rows.count; i++) {
+        const llmperf_kernel_shape *row = &shapes->rows.items[i];
+
+        lp_json_open(&metrics->json, NULL, '{');
+        lp_put_row(metrics, LP_ROW_KERNEL_SHAPE, NULL, row, 1);
+        lp_json_string(&metrics->json, "kind", llmperf_name(LLMPERF_NAME_ACTIVITY, row->kind));
+        lp_json_close(&metrics->json, '}');
+    }
+    lp_json_close(&metrics->json, ']');
+}
+
 static void put_window_kernels(struct lp_json *json, const llmperf_profile *profile,
                                const struct lp_window_finding *window)
 {

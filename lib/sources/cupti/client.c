@@ -24,23 +24,43 @@
     [LP_CUPTI_FIELD_STREAM] = OFFSET(record, stream_id),                                           \
     [LP_CUPTI_FIELD_GRAPH] = OFFSET(record, graph_id),                                             \
     [LP_CUPTI_FIELD_START] = OFFSET(record, start), [LP_CUPTI_FIELD_END] = OFFSET(record, end)
+#define COPY_PLACES(record)                                                                        \
+    [LP_CUPTI_FIELD_SOURCE] = OFFSET(record, source_kind),                                         \
+    [LP_CUPTI_FIELD_DESTINATION] = OFFSET(record, destination_kind),                               \
+    [LP_CUPTI_FIELD_FLAGS] = OFFSET(record, flags)
 
 static const struct lp_cupti_layout whole[KINDS] = {
     [LP_CUPTI_KIND_CONCURRENT_KERNEL] = { { PLACES(kernel),
                                             [LP_CUPTI_FIELD_GRAPH_NODE] =
                                                 OFFSET(kernel, graph_node_id),
-                                            [LP_CUPTI_FIELD_NAME] = OFFSET(kernel, name) } },
+                                            [LP_CUPTI_FIELD_NAME] = OFFSET(kernel, name),
+                                            [LP_CUPTI_FIELD_REGISTERS] =
+                                                OFFSET(kernel, registers_per_thread),
+                                            [LP_CUPTI_FIELD_GRID_X] = OFFSET(kernel, grid[0]),
+                                            [LP_CUPTI_FIELD_GRID_Y] = OFFSET(kernel, grid[1]),
+                                            [LP_CUPTI_FIELD_GRID_Z] = OFFSET(kernel, grid[2]),
+                                            [LP_CUPTI_FIELD_BLOCK_X] = OFFSET(kernel, block[0]),
+                                            [LP_CUPTI_FIELD_BLOCK_Y] = OFFSET(kernel, block[1]),
+                                            [LP_CUPTI_FIELD_BLOCK_Z] = OFFSET(kernel, block[2]),
+                                            [LP_CUPTI_FIELD_STATIC_SHARED] =
+                                                OFFSET(kernel, static_shared_memory),
+                                            [LP_CUPTI_FIELD_DYNAMIC_SHARED] =
+                                                OFFSET(kernel, dynamic_shared_memory) } },
     [LP_CUPTI_KIND_MEMCPY] = { { PLACES(memcpy),
                                  [LP_CUPTI_FIELD_GRAPH_NODE] = OFFSET(memcpy, graph_node_id),
                                  [LP_CUPTI_FIELD_BYTES] = OFFSET(memcpy, bytes),
-                                 [LP_CUPTI_FIELD_COPY_KIND] = OFFSET(memcpy, copy_kind) } },
+                                 [LP_CUPTI_FIELD_COPY_KIND] = OFFSET(memcpy, copy_kind),
+                                 COPY_PLACES(memcpy) } },
     [LP_CUPTI_KIND_MEMCPY2] = { { PLACES(memcpy2),
                                   [LP_CUPTI_FIELD_GRAPH_NODE] = OFFSET(memcpy2, graph_node_id),
                                   [LP_CUPTI_FIELD_BYTES] = OFFSET(memcpy2, bytes),
-                                  [LP_CUPTI_FIELD_COPY_KIND] = OFFSET(memcpy2, copy_kind) } },
+                                  [LP_CUPTI_FIELD_COPY_KIND] = OFFSET(memcpy2, copy_kind),
+                                  COPY_PLACES(memcpy2) } },
     [LP_CUPTI_KIND_MEMSET] = { { PLACES(memset),
                                  [LP_CUPTI_FIELD_GRAPH_NODE] = OFFSET(memset, graph_node_id),
-                                 [LP_CUPTI_FIELD_BYTES] = OFFSET(memset, bytes) } },
+                                 [LP_CUPTI_FIELD_BYTES] = OFFSET(memset, bytes),
+                                 [LP_CUPTI_FIELD_DESTINATION] = OFFSET(memset, memory_kind),
+                                 [LP_CUPTI_FIELD_FLAGS] = OFFSET(memset, flags) } },
     [LP_CUPTI_KIND_GRAPH_TRACE] = { { PLACES(graph_trace) } },
     [LP_CUPTI_KIND_OVERHEAD] = { { [LP_CUPTI_FIELD_START] = OFFSET(overhead, start),
                                    [LP_CUPTI_FIELD_END] = OFFSET(overhead, end) } },
@@ -49,10 +69,29 @@ static const struct lp_cupti_layout whole[KINDS] = {
 /* Slim records */
 
 static const uint8_t widths[LP_CUPTI_FIELDS] = {
-    [LP_CUPTI_FIELD_CORRELATION] = 4, [LP_CUPTI_FIELD_DEVICE] = 4,     [LP_CUPTI_FIELD_CONTEXT] = 4,
-    [LP_CUPTI_FIELD_STREAM] = 4,      [LP_CUPTI_FIELD_GRAPH] = 4,      [LP_CUPTI_FIELD_START] = 8,
-    [LP_CUPTI_FIELD_END] = 8,         [LP_CUPTI_FIELD_GRAPH_NODE] = 8, [LP_CUPTI_FIELD_NAME] = 8,
-    [LP_CUPTI_FIELD_BYTES] = 8,       [LP_CUPTI_FIELD_COPY_KIND] = 1,
+    [LP_CUPTI_FIELD_CORRELATION] = 4,
+    [LP_CUPTI_FIELD_DEVICE] = 4,
+    [LP_CUPTI_FIELD_CONTEXT] = 4,
+    [LP_CUPTI_FIELD_STREAM] = 4,
+    [LP_CUPTI_FIELD_GRAPH] = 4,
+    [LP_CUPTI_FIELD_START] = 8,
+    [LP_CUPTI_FIELD_END] = 8,
+    [LP_CUPTI_FIELD_GRAPH_NODE] = 8,
+    [LP_CUPTI_FIELD_NAME] = 8,
+    [LP_CUPTI_FIELD_BYTES] = 8,
+    [LP_CUPTI_FIELD_COPY_KIND] = 1,
+    [LP_CUPTI_FIELD_SOURCE] = 1,
+    [LP_CUPTI_FIELD_DESTINATION] = 1,
+    [LP_CUPTI_FIELD_FLAGS] = 1,
+    [LP_CUPTI_FIELD_REGISTERS] = 2,
+    [LP_CUPTI_FIELD_GRID_X] = 4,
+    [LP_CUPTI_FIELD_GRID_Y] = 4,
+    [LP_CUPTI_FIELD_GRID_Z] = 4,
+    [LP_CUPTI_FIELD_BLOCK_X] = 4,
+    [LP_CUPTI_FIELD_BLOCK_Y] = 4,
+    [LP_CUPTI_FIELD_BLOCK_Z] = 4,
+    [LP_CUPTI_FIELD_STATIC_SHARED] = 4,
+    [LP_CUPTI_FIELD_DYNAMIC_SHARED] = 4,
 };
 
 /* CUPTI's number of each field, or 0 (the number of the kind, which is always there) for none. */

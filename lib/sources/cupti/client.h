@@ -2,7 +2,7 @@
 /** Our subscription to CUPTI: how activity records are requested, and the offsets of their fields.
  *
  * There are two modes, chosen at each subscription. *Slim*, from CUPTI 13.3 on: records contain
- * only the fields that we read (64 bytes per kernel instead of 216 to 248), and other slim
+ * only the fields that we read (about 100 bytes per kernel instead of 216 to 248), and other slim
  * profilers may subscribe as well. *Whole*: the records of every CUPTI, one profiler per process. A
  * process cannot change the mode. Buffers and callbacks are registered once per process, so there
  * is one client. */
@@ -25,6 +25,18 @@ enum lp_cupti_field {
     LP_CUPTI_FIELD_NAME,        /* const char * */
     LP_CUPTI_FIELD_BYTES,       /* uint64_t */
     LP_CUPTI_FIELD_COPY_KIND,   /* uint8_t */
+    LP_CUPTI_FIELD_SOURCE,      /* uint8_t, memory kind of what is read */
+    LP_CUPTI_FIELD_DESTINATION, /* uint8_t, the same of what is written */
+    LP_CUPTI_FIELD_FLAGS,       /* uint8_t, the low byte where it is wider */
+    LP_CUPTI_FIELD_REGISTERS,   /* uint16_t */
+    LP_CUPTI_FIELD_GRID_X,      /* uint32_t, this and all that follow */
+    LP_CUPTI_FIELD_GRID_Y,
+    LP_CUPTI_FIELD_GRID_Z,
+    LP_CUPTI_FIELD_BLOCK_X,
+    LP_CUPTI_FIELD_BLOCK_Y,
+    LP_CUPTI_FIELD_BLOCK_Z,
+    LP_CUPTI_FIELD_STATIC_SHARED,
+    LP_CUPTI_FIELD_DYNAMIC_SHARED,
     LP_CUPTI_FIELDS
 };
 

@@ -59,6 +59,53 @@ static struct lp_activity *add_activity(struct lp_cupti_decoder *decoder,
     return activity;
 }
 
+/* Without memory the shape is not known. */
+static uint32_t find_shape(struct lp_cupti_decoder *decoder, const struct lp_shape *shape)
+{
+    uint32_t id = lp_shapes_intern(&decoder->names->shapes, shape);
+
+    return id == LP_HASHMAP_NONE ? LP_SHAPE_NONE : id;
+}
+
+static uint32_t kernel_shape(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
+                             const struct lp_cupti_layout *layout)
+{
+    const struct lp_shape shape = {
+        .grid = { FIELD(uint32_t, record, layout, GRID_X), FIELD(uint32_t, record, layout, GRID_Y),
+                  FIELD(uint32_t, record, layout, GRID_Z) },
+        .block = { FIELD(uint32_t, record, layout, BLOCK_X),
+                   FIELD(uint32_t, record, layout, BLOCK_Y),
+                   FIELD(uint32_t, record, layout, BLOCK_Z) },
+        .registers = FIELD(uint16_t, record, layout, REGISTERS),
+        .static_shared = FIELD(uint32_t, record, layout, STATIC_SHARED),
+        .dynamic_shared = FIELD(uint32_t, record, layout, DYNAMIC_SHARED),
+    };
+
+    return find_shape(decoder, &shape);
+}
+
+static uint8_t memory_kind(uint8_t kind)
+{
+    return kind < LP_MEMORY_KINDS ? kind : LP_MEMORY_UNKNOWN;
+}
+
+/* A node of a graph was made by no call that could wait for it. */
+static uint32_t copy_shape(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
+                           const struct lp_cupti_layout *layout, bool set, bool node)
+{
+    bool async = (FIELD(uint8_t, record, layout, FLAGS) &
+                  (set ? LP_CUPTI_FLAG_SET_ASYNC : LP_CUPTI_FLAG_COPY_ASYNC)) != 0;
+    const struct lp_shape shape = {
+        .source = set ? LP_MEMORY_UNKNOWN : memory_kind(FIELD(uint8_t, record, layout, SOURCE)),
+        .destination = memory_kind(FIELD(uint8_t, record, layout, DESTINATION)),
+        .call = node    ? LP_COPY_CALL_UNKNOWN
+                : async ? LP_COPY_CALL_ASYNC
+                        : LP_COPY_CALL_SYNC,
+    };
+
+    return find_shape(decoder, &shape);
+}
+
 /* The range profiler launches its own kernel for each range, which is not the program's work. */
 static void add_kernel(struct lp_cupti_decoder *decoder, const struct lp_cupti_record *record,
                        const struct lp_cupti_layout *layout, const struct lp_device_sink *sink)
@@ -71,6 +118,7 @@ static void add_kernel(struct lp_cupti_decoder *decoder, const struct lp_cupti_r
     activity = add_activity(decoder, record, layout, sink);
     activity->graph_node = FIELD(uint64_t, record, layout, GRAPH_NODE);
     activity->name = find_name(decoder, name);
+    activity->shape = kernel_shape(decoder, record, layout);
     activity->kind = LLMPERF_ACTIVITY_KERNEL;
 }
 
@@ -84,6 +132,7 @@ static void add_memory(struct lp_cupti_decoder *decoder, const struct lp_cupti_r
     activity->bytes = FIELD(uint64_t, record, layout, BYTES);
     activity->name =
         find_name(decoder, set ? "[memset]" : copy_name(FIELD(uint8_t, record, layout, COPY_KIND)));
+    activity->shape = copy_shape(decoder, record, layout, set, activity->graph_node != 0);
     activity->kind = set ? LLMPERF_ACTIVITY_MEMSET : LLMPERF_ACTIVITY_MEMCPY;
 }
 

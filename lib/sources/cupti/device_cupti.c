@@ -82,6 +82,8 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
         (data->function_return_value && *(const int *)data->function_return_value != 0)) {
         lp_thread_launch_cancelled(correlation);
         lp_counters_launch_cancelled(correlation);
+    } else {
+        lp_thread_launch_end(correlation);
     }
     node_created = false;
     lp_cupti_call_exit();

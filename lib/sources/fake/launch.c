@@ -40,10 +40,66 @@ static int launch(struct lp_fake_player *player, struct lp_fake_thread *thread, 
     return status;
 }
 
+static uint32_t number_of(const struct lp_fake_op *op, enum lp_fake_key key)
+{
+    return op->keys_set & (1u << key) ? (uint32_t)op->values[key] : LP_SHAPE_UNKNOWN;
+}
+
+static bool is_given(const struct lp_fake_op *op, uint32_t first, uint32_t last)
+{
+    return (op->keys_set & ((2u << last) - (1u << first))) != 0;
+}
+
+static struct lp_shape kernel_shape(const struct lp_fake_op *op)
+{
+    struct lp_shape shape = { .registers = number_of(op, LP_FAKE_REGISTERS),
+                              .static_shared = number_of(op, LP_FAKE_STATIC_SHARED),
+                              .dynamic_shared = number_of(op, LP_FAKE_DYNAMIC_SHARED) };
+
+    for (uint32_t i = 0; i < 3; i++) {
+        shape.grid[i] = LP_FAKE_EXTENT(op->values[LP_FAKE_GRID], i);
+        shape.block[i] = LP_FAKE_EXTENT(op->values[LP_FAKE_BLOCK], i);
+    }
+    return shape;
+}
+
+static struct lp_shape memory_shape(const struct lp_fake_op *op)
+{
+    return (struct lp_shape){ .source = (uint8_t)op->values[LP_FAKE_READS],
+                              .destination = (uint8_t)op->values[LP_FAKE_WRITES],
+                              .call = (uint8_t)op->values[LP_FAKE_CALL] };
+}
+
+/* What the statement says of it; LP_SHAPE_NONE: nothing. LP_HASHMAP_NONE without memory. */
+static uint32_t find_shape(struct lp_names *names, const struct lp_fake_op *op, uint8_t kind)
+{
+    bool kernel = kind == LLMPERF_ACTIVITY_KERNEL;
+    struct lp_shape shape = kernel ? kernel_shape(op) : memory_shape(op);
+
+    return (kernel && is_given(op, LP_FAKE_GRID, LP_FAKE_DYNAMIC_SHARED)) ||
+                   (!kernel && is_given(op, LP_FAKE_READS, LP_FAKE_CALL))
+               ? lp_shapes_intern(&names->shapes, &shape)
+               : LP_SHAPE_NONE;
+}
+
 static int run(struct lp_fake_player *player, const struct lp_fake_op *op,
                struct lp_activity activity, const char *name)
 {
+    activity.shape = find_shape(player->head.names, op, activity.kind);
+    if (activity.shape == LP_HASHMAP_NONE)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
     return lp_fake_device_run(&player->device, player->now_ns, op, activity, name);
+}
+
+/* The call returns: reported where the script gives its length. */
+static int end_call(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                    const struct lp_fake_op *op)
+{
+    player->now_ns = lp_fake_add_time(player->now_ns, op->values[LP_FAKE_HOST]);
+    return op->values[LP_FAKE_HOST] == 0
+               ? 0
+               : lp_fake_thread_report(thread, player->now_ns, LP_RECORD_LAUNCH_END, 0,
+                                       player->correlation);
 }
 
 static uint8_t kind_of_node(const char *name)
@@ -60,8 +116,9 @@ int lp_fake_play_kernel(struct lp_fake_player *player, struct lp_fake_thread *th
     int status = launch(player, thread, LP_LAUNCH_KERNEL, 0);
 
     activity.correlation = player->correlation;
-    return status < 0 ? status
-                      : run(player, op, activity, player->script.names.items[op->first_name]);
+    if (status == 0)
+        status = run(player, op, activity, player->script.names.items[op->first_name]);
+    return status < 0 ? status : end_call(player, thread, op);
 }
 
 /* All nodes as one interval. */
@@ -103,8 +160,10 @@ static int launch_nodes(struct lp_fake_player *player, struct lp_fake_thread *th
 int lp_fake_play_graph(struct lp_fake_player *player, struct lp_fake_thread *thread,
                        const struct lp_fake_op *op)
 {
-    return player->graph_level ? launch_whole(player, thread, op)
-                               : launch_nodes(player, thread, op);
+    int status =
+        player->graph_level ? launch_whole(player, thread, op) : launch_nodes(player, thread, op);
+
+    return status < 0 ? status : end_call(player, thread, op);
 }
 
 /* Without memory activities the driver reports neither call nor record. */
@@ -117,11 +176,15 @@ int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *th
     bool set = op->verb == LP_FAKE_SET;
     int status;
 
-    if (!player->memory_activities)
+    if (!player->memory_activities) {
+        player->now_ns = lp_fake_add_time(player->now_ns, op->values[LP_FAKE_HOST]);
         return 0;
+    }
     activity.kind = set ? LLMPERF_ACTIVITY_MEMSET : LLMPERF_ACTIVITY_MEMCPY;
     activity.bytes = op->values[LP_FAKE_BYTES];
     status = launch(player, thread, LP_LAUNCH_MEMORY, 0);
     activity.correlation = player->correlation;
-    return status < 0 ? status : run(player, op, activity, set ? "[memset]" : names[op->choice]);
+    if (status == 0)
+        status = run(player, op, activity, set ? "[memset]" : names[op->choice]);
+    return status < 0 ? status : end_call(player, thread, op);
 }

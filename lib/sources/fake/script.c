@@ -18,16 +18,26 @@ enum argument {
     ARGUMENT_COUNT
 };
 
-#define KEY(name)    (1u << LP_FAKE_##name)
-#define AMOUNT_KEYS  (KEY(TOKENS) | KEY(SEQUENCES) | KEY(CONTEXT) | KEY(FLOPS) | KEY(BYTES))
-#define DEVICE_KEYS  (KEY(STREAM) | KEY(DEVICE) | KEY(CONTEXT) | KEY(DURATION) | KEY(DELAY))
-#define NODE_KEYS    (KEY(GRAPH_ID) | KEY(INDEX))
-#define COPY_KEYS    (NODE_KEYS | KEY(FROM) | KEY(SOURCE))
-#define DEVICE_USAGE " [stream=N] [device=N] [context=N] [duration=NS] [delay=NS]"
+#define KEY(name)   (1u << LP_FAKE_##name)
+#define AMOUNT_KEYS (KEY(TOKENS) | KEY(SEQUENCES) | KEY(CONTEXT) | KEY(FLOPS) | KEY(BYTES))
+#define DEVICE_KEYS                                                                                \
+    (KEY(STREAM) | KEY(DEVICE) | KEY(CONTEXT) | KEY(DURATION) | KEY(DELAY) | KEY(HOST))
+#define NODE_KEYS (KEY(GRAPH_ID) | KEY(INDEX))
+#define SHAPE_KEYS                                                                                 \
+    (KEY(GRID) | KEY(BLOCK) | KEY(REGISTERS) | KEY(STATIC_SHARED) | KEY(DYNAMIC_SHARED))
+#define COPY_KEYS (NODE_KEYS | KEY(FROM) | KEY(SOURCE))
+#define SHAPE_USAGE                                                                                \
+    " [grid=XxYxZ] [block=XxYxZ] [registers=N] [static_shared=BYTES] [dynamic_shared=BYTES]"
+#define MEMORY_USAGE "pageable|pinned|device|array|managed|device_static|managed_static"
+#define DEVICE_USAGE " [stream=N] [device=N] [context=N] [duration=NS] [delay=NS] [host=NS]"
 
 static const char *const quantities[] = { "",      "tokens", "sequences", "context",
                                           "flops", "bytes",  NULL };
 static const char *const copies[] = { "htod", "dtoh", "dtod", "ptop", NULL };
+static const char *const memories[] = { "",      "pageable", "pinned",        "device",
+                                        "array", "managed",  "device_static", "managed_static",
+                                        NULL };
+static const char *const copy_calls[] = { "", "sync", "async", NULL };
 static const char *const kinds[] = { "", "stage", "operator", NULL };
 static const char *const faults[] = { "none",
                                       "drop",
@@ -66,14 +76,18 @@ static const struct statement statements[] = {
     { "end", LP_FAKE_END, ARGUMENT_NONE, NULL, 0, 0, 0, "end" },
     { "count", LP_FAKE_COUNT, ARGUMENT_COUNT, quantities, 0, LP_FAKE_NUMBER, 0,
       "count tokens|sequences|context|flops|bytes N" },
-    { "launch", LP_FAKE_LAUNCH, ARGUMENT_NAME, NULL, 0, 0, DEVICE_KEYS,
-      "launch NAME" DEVICE_USAGE },
-    { "graph", LP_FAKE_GRAPH, ARGUMENT_NAMES, NULL, 0, 0, DEVICE_KEYS | NODE_KEYS | KEY(BODY),
-      "graph NAME,NAME,... [graph=N] [index=N] [body=N]" DEVICE_USAGE },
-    { "copy", LP_FAKE_COPY, ARGUMENT_CHOICE, copies, 0, 0, DEVICE_KEYS | KEY(BYTES),
-      "copy htod|dtoh|dtod|ptop [bytes=N]" DEVICE_USAGE },
-    { "set", LP_FAKE_SET, ARGUMENT_NONE, NULL, 0, 0, DEVICE_KEYS | KEY(BYTES),
-      "set [bytes=N]" DEVICE_USAGE },
+    { "launch", LP_FAKE_LAUNCH, ARGUMENT_NAME, NULL, 0, 0, DEVICE_KEYS | SHAPE_KEYS,
+      "launch NAME" SHAPE_USAGE DEVICE_USAGE },
+    { "graph", LP_FAKE_GRAPH, ARGUMENT_NAMES, NULL, 0, 0,
+      DEVICE_KEYS | SHAPE_KEYS | NODE_KEYS | KEY(BODY),
+      "graph NAME,NAME,... [graph=N] [index=N] [body=N]" SHAPE_USAGE DEVICE_USAGE },
+    { "copy", LP_FAKE_COPY, ARGUMENT_CHOICE, copies, 0, 0,
+      DEVICE_KEYS | KEY(BYTES) | KEY(READS) | KEY(WRITES) | KEY(CALL),
+      "copy htod|dtoh|dtod|ptop [bytes=N] [reads=" MEMORY_USAGE "] [writes=" MEMORY_USAGE
+      "] [call=sync|async]" DEVICE_USAGE },
+    { "set", LP_FAKE_SET, ARGUMENT_NONE, NULL, 0, 0,
+      DEVICE_KEYS | KEY(BYTES) | KEY(WRITES) | KEY(CALL),
+      "set [bytes=N] [writes=" MEMORY_USAGE "] [call=sync|async]" DEVICE_USAGE },
     { "launch_fail", LP_FAKE_LAUNCH_FAIL, ARGUMENT_NAME, NULL, 0, 0, 0, "launch_fail NAME" },
     { "capture", LP_FAKE_CAPTURE, ARGUMENT_NAME, NULL, 0, 0, 0, "capture NAME" },
     { "exit", LP_FAKE_EXIT, ARGUMENT_NONE, NULL, 0, 0, 0, "exit" },
@@ -140,6 +154,15 @@ static const struct {
     { "nodes", 1, 1000000 },
     { "body", 0, UINT32_MAX },
     { "launchable", 0, 1 },
+    { "grid", 1, INT32_MAX },
+    { "block", 1, 1024 },
+    { "registers", 0, 255 },
+    { "static_shared", 0, INT32_MAX },
+    { "dynamic_shared", 0, INT32_MAX },
+    { "reads", 0, 0 },
+    { "writes", 0, 0 },
+    { "call", 0, 0 },
+    { "host", 1, LP_FAKE_NUMBER },
 };
 
 /* Part of the script. */
@@ -326,6 +349,36 @@ static uint32_t find_key(const struct statement *statement, struct word word)
     return 0;
 }
 
+/* X, XxY or XxYxZ; the extents that are not given are 1. */
+static int read_extents(struct parser *parser, const struct statement *statement, struct word word,
+                        uint32_t key, uint64_t *value)
+{
+    uint64_t extents[3] = { 1, 1, 1 };
+    int status = 0;
+
+    for (size_t i = 0; i < 3 && status == 0; i++) {
+        const char *stop = memchr(word.start, 'x', word.length);
+        struct word part = { word.start, stop ? (size_t)(stop - word.start) : word.length };
+
+        status = read_number(parser, statement, i < 2 ? part : word, 1,
+                             i == 0 ? keys[key].most : UINT16_MAX, &extents[i]);
+        if (!stop || i == 2)
+            break;
+        word = (struct word){ stop + 1, word.length - part.length - 1 };
+    }
+    *value = LP_FAKE_EXTENTS(extents[0], extents[1], extents[2]);
+    return status;
+}
+
+/* The words of a key whose value is one of them; NULL: it is a number. */
+static const char *const *choices_of(uint32_t key)
+{
+    return key == LP_FAKE_KIND                             ? kinds
+           : key == LP_FAKE_READS || key == LP_FAKE_WRITES ? memories
+           : key == LP_FAKE_CALL                           ? copy_calls
+                                                           : NULL;
+}
+
 static int read_value(struct parser *parser, const struct statement *statement, uint32_t key,
                       struct lp_fake_op *op)
 {
@@ -338,9 +391,11 @@ static int read_value(struct parser *parser, const struct statement *statement, 
     if (op->keys_set & (1u << key))
         return complain(parser, "%s= is given more than once", keys[key].word);
     op->keys_set |= 1u << key;
-    if (key != LP_FAKE_KIND)
+    if (key == LP_FAKE_GRID || key == LP_FAKE_BLOCK)
+        return read_extents(parser, statement, word, key, &op->values[key]);
+    if (!choices_of(key))
         return read_number(parser, statement, word, keys[key].least, most, &op->values[key]);
-    status = read_choice(parser, statement, word, kinds, &kind);
+    status = read_choice(parser, statement, word, choices_of(key), &kind);
     op->values[key] = kind;
     return status;
 }

@@ -94,9 +94,23 @@ enum lp_fake_key {
     LP_FAKE_SOURCE = 15,
     LP_FAKE_NODES = 16,
     LP_FAKE_BODY = 17,
-    LP_FAKE_LAUNCHABLE = 18
+    LP_FAKE_LAUNCHABLE = 18,
+    LP_FAKE_GRID = 19,  /* three numbers, LP_FAKE_EXTENTS */
+    LP_FAKE_BLOCK = 20, /* likewise */
+    LP_FAKE_REGISTERS = 21,
+    LP_FAKE_STATIC_SHARED = 22,
+    LP_FAKE_DYNAMIC_SHARED = 23,
+    LP_FAKE_READS = 24,  /* enum lp_memory_kind */
+    LP_FAKE_WRITES = 25, /* likewise */
+    LP_FAKE_CALL = 26,   /* enum lp_copy_call */
+    LP_FAKE_HOST = 27
 };
-#define LP_FAKE_KEYS 19
+#define LP_FAKE_KEYS 28
+
+/** Three extents of a grid or block in one value: x has 32 bits, y and z have 16. */
+#define LP_FAKE_EXTENTS(x, y, z) ((uint64_t)(z) << 48 | (uint64_t)(y) << 32 | (x))
+#define LP_FAKE_EXTENT(value, i)                                                                   \
+    ((uint32_t)((i) == 0 ? (value)&UINT32_MAX : (value) >> ((i) == 1 ? 32 : 48) & UINT16_MAX))
 
 /** A statement with defaults filled in. */
 struct lp_fake_op {

@@ -29,8 +29,9 @@ struct lp_recorder {
     struct lp_text chunk; /* payload in progress */
     struct lp_text facts; /* facts of hardware counters, until they fill a chunk */
     size_t fact_count, columns;
-    uint32_t names_reported, paths_reported;
-    int failed; /* errno of the first failed write */
+    uint32_t names_reported, paths_reported, shapes_reported;
+    LP_VECTOR(uint32_t) last_shapes; /* by name: of the record with that name that came last */
+    int failed;                      /* errno of the first failed write */
 };
 
 static void add_number(struct lp_text *text, uint64_t value)
@@ -102,6 +103,35 @@ static void report_names(struct lp_recorder *recorder)
     while (recorder->names_reported < count)
         put_string(recorder, lp_names_text(recorder->names, recorder->names_reported++));
     write_chunk(recorder, LP_CHUNK_NAMES);
+}
+
+static void put_shape(struct lp_recorder *recorder, const struct lp_shape *shape)
+{
+    for (size_t i = 0; i < 3; i++) {
+        put_number(recorder, shape->grid[i]);
+        put_number(recorder, shape->block[i]);
+    }
+    put_number(recorder, shape->registers);
+    put_number(recorder, shape->static_shared);
+    put_number(recorder, shape->dynamic_shared);
+    put_number(recorder, shape->source);
+    put_number(recorder, shape->destination);
+    put_number(recorder, shape->call);
+}
+
+static void report_shapes(struct lp_recorder *recorder)
+{
+    const struct lp_shapes *shapes = &recorder->names->shapes;
+    uint32_t count = (uint32_t)shapes->items.count;
+
+    recorder->shapes_reported = recorder->shapes_reported ? recorder->shapes_reported : 1;
+    if (recorder->shapes_reported >= count)
+        return;
+    put_number(recorder, recorder->shapes_reported);
+    put_number(recorder, count - recorder->shapes_reported);
+    while (recorder->shapes_reported < count)
+        put_shape(recorder, &shapes->items.items[recorder->shapes_reported++]);
+    write_chunk(recorder, LP_CHUNK_SHAPES);
 }
 
 /* Recordings number paths in order of creation. */
@@ -177,17 +207,40 @@ static void record_host(void *context, uint32_t thread, const struct lp_record *
     recorder->next.host(recorder->next.context, thread, records, count);
 }
 
+/* Where records of this name keep their last shape; NULL without memory. */
+static uint32_t *last_shape_of(struct lp_recorder *recorder, uint32_t name)
+{
+    while (recorder->last_shapes.count <= name)
+        if (lp_vector_push(&recorder->last_shapes, LP_SHAPE_NONE) < 0) {
+            recorder->failed = ENOMEM;
+            return NULL;
+        }
+    return &recorder->last_shapes.items[name];
+}
+
+/* A kernel mostly has the shape that it had the last time: then nothing is written of it. */
+static bool changes_shape(struct lp_recorder *recorder, const struct lp_activity *activity)
+{
+    uint32_t *last = last_shape_of(recorder, activity->name);
+
+    if (!last || *last == activity->shape)
+        return false;
+    *last = activity->shape;
+    return true;
+}
+
 static void put_activity(struct lp_recorder *recorder, const struct lp_activity *activity,
                          const struct lp_activity *before)
 {
+    bool shape = changes_shape(recorder, activity);
     bool place = activity->context != before->context || activity->device != before->device ||
                  activity->stream != before->stream;
     bool memory = activity->kind != LLMPERF_ACTIVITY_KERNEL || activity->bytes != 0 ||
                   activity->device_launched;
     bool graph = activity->graph != 0 || activity->graph_node != 0;
 
-    put_number(recorder, (uint64_t)activity->name << 3 | (uint64_t)place << 2 |
-                             (uint64_t)memory << 1 | graph);
+    put_number(recorder, (uint64_t)activity->name << 4 | (uint64_t)shape << 3 |
+                             (uint64_t)place << 2 | (uint64_t)memory << 1 | graph);
     put_difference(recorder, activity->start_ns, before->start_ns);
     put_difference(recorder, activity->end_ns, activity->start_ns);
     put_difference(recorder, activity->correlation, before->correlation);
@@ -204,6 +257,8 @@ static void put_activity(struct lp_recorder *recorder, const struct lp_activity 
         put_number(recorder, activity->graph);
         put_number(recorder, activity->graph_node);
     }
+    if (shape)
+        put_number(recorder, activity->shape);
 }
 
 static void write_activities(struct lp_recorder *recorder, const struct lp_activity *activities,
@@ -212,6 +267,7 @@ static void write_activities(struct lp_recorder *recorder, const struct lp_activ
     struct lp_activity before = { 0 };
 
     report_names(recorder);
+    report_shapes(recorder);
     put_number(recorder, count);
     for (size_t i = 0; i < count; i++) {
         put_activity(recorder, &activities[i], &before);
@@ -332,6 +388,7 @@ static void free_recorder(struct lp_recorder *recorder)
         fclose(recorder->file);
     lp_text_clear(&recorder->chunk);
     lp_text_clear(&recorder->facts);
+    lp_vector_clear(&recorder->last_shapes);
     free(recorder->path);
     free(recorder);
 }

@@ -10,8 +10,9 @@
 
 #include "lib/device/device.h"
 
-#define LP_RECORDING_MAGIC   "LLMPREC"
-#define LP_RECORDING_VERSION 3 /* 2: graph events, and graphs in launch records; 3: START, FULL */
+#define LP_RECORDING_MAGIC "LLMPREC"
+/* 2: graph events, and graphs in launch records; 3: START, FULL; 4: SHAPES. */
+#define LP_RECORDING_VERSION 4
 #define LP_RECORDING_OLDEST  1 /* oldest version that can be read */
 
 enum lp_chunk_type {
@@ -29,7 +30,8 @@ enum lp_chunk_type {
         10,              /* count, then facts; each has a double per column, unless it is a skip */
     LP_CHUNK_START = 11, /* one moment: time of the records, ns since 1970, and the process; 0: not
                          known. The first chunk */
-    LP_CHUNK_FULL = 12   /* the size limit was reached: facts from this time on are missing */
+    LP_CHUNK_FULL = 12,  /* the size limit was reached: facts from this time on are missing */
+    LP_CHUNK_SHAPES = 13 /* first id, count, then the numbers of each */
 };
 
 struct lp_chunk_header {

@@ -23,12 +23,14 @@ struct replay {
     struct lp_device_source head;
     char *path, *origin;
     struct lp_chunk_file chunks;
-    LP_VECTOR(uint32_t) names, paths; /* recorded id -> id of this process */
+    LP_VECTOR(uint32_t) names, paths, shapes; /* recorded id -> id of this process */
+    LP_VECTOR(uint32_t) last_shapes;          /* by recorded name: recorded shape that came last */
     LP_VECTOR(struct lp_record) records;
     LP_VECTOR(struct lp_graph_event) graphs;
     struct lp_device_stats stats;
     bool ended, behind_origin;
     bool has_start;      /* of a version with START chunks */
+    bool has_shapes;     /* of a version whose records have shapes */
     bool without_graphs; /* of a version without graph events; not reported yet */
     struct lp_activity_batch batch;
     struct lp_strings plan_texts;
@@ -38,6 +40,7 @@ struct replay {
 };
 
 #define COLUMNS_MOST 4096u
+#define SHAPE_SAME   UINT32_MAX /* that of the record of this name before */
 
 static int damaged(const struct replay *replay, const char *what)
 {
@@ -102,6 +105,52 @@ static int read_table(struct replay *replay, struct lp_varint_reader *reader, bo
     return status;
 }
 
+static uint32_t read_word(struct lp_varint_reader *reader)
+{
+    uint64_t value = lp_varint_get(reader);
+
+    reader->failed |= value > UINT32_MAX;
+    return (uint32_t)value;
+}
+
+static void read_shape(struct lp_varint_reader *reader, struct lp_shape *shape)
+{
+    *shape = (struct lp_shape){ .registers = 0 };
+    for (size_t i = 0; i < 3; i++) {
+        shape->grid[i] = read_word(reader);
+        shape->block[i] = read_word(reader);
+    }
+    shape->registers = read_word(reader);
+    shape->static_shared = read_word(reader);
+    shape->dynamic_shared = read_word(reader);
+    shape->source = (uint8_t)read_word(reader);
+    shape->destination = (uint8_t)read_word(reader);
+    shape->call = (uint8_t)read_word(reader);
+    reader->failed |= shape->source >= LP_MEMORY_KINDS || shape->destination >= LP_MEMORY_KINDS ||
+                      shape->call > LP_COPY_CALL_ASYNC;
+}
+
+/* Their numbers begin with 1. */
+static int read_shapes(struct replay *replay, struct lp_varint_reader *reader)
+{
+    uint64_t first = lp_varint_get(reader), count = lp_varint_get(reader);
+
+    if (first != replay->shapes.count + 1 || first + count > LP_SHAPE_OTHER)
+        return damaged(replay, "a table with a gap");
+    for (uint64_t i = 0; i < count; i++) {
+        struct lp_shape shape;
+        uint32_t id;
+
+        read_shape(reader, &shape);
+        if (reader->failed)
+            return damaged(replay, "a shape");
+        id = lp_shapes_intern(&replay->head.names->shapes, &shape);
+        if (id == LP_HASHMAP_NONE || lp_vector_push(&replay->shapes, id) < 0)
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+    }
+    return 0;
+}
+
 static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
 {
     for (uint64_t left = lp_varint_get(reader); left > 0 && !reader->failed; left--) {
@@ -119,7 +168,7 @@ static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
 
 static bool is_record_kind(uint16_t kind)
 {
-    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_UNCOUNTED;
+    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_LAUNCH_END;
 }
 
 static bool is_activity_kind(uint8_t kind)
@@ -159,11 +208,13 @@ static int read_host(struct replay *replay, struct lp_varint_reader *reader,
     return 0;
 }
 
-static void read_activity(struct lp_varint_reader *reader, struct lp_activity *activity)
+/* @param shapes  Whether records have them: then the name has a flag more beside it. */
+static void read_activity(struct lp_varint_reader *reader, bool shapes,
+                          struct lp_activity *activity)
 {
     uint64_t word = lp_varint_get(reader), kind;
 
-    activity->name = (uint32_t)(word >> 3);
+    activity->name = (uint32_t)(word >> (shapes ? 4 : 3));
     activity->start_ns += (uint64_t)lp_unzigzag(lp_varint_get(reader));
     activity->end_ns = activity->start_ns + (uint64_t)lp_unzigzag(lp_varint_get(reader));
     activity->correlation += (uint32_t)lp_unzigzag(lp_varint_get(reader));
@@ -178,6 +229,26 @@ static void read_activity(struct lp_varint_reader *reader, struct lp_activity *a
     activity->bytes = word & 2 ? lp_varint_get(reader) : 0;
     activity->graph = word & 1 ? (uint32_t)lp_varint_get(reader) : 0;
     activity->graph_node = word & 1 ? lp_varint_get(reader) : 0;
+    activity->shape = shapes && word & 8 ? read_word(reader) : SHAPE_SAME;
+}
+
+/* The recorded shape of a record, which is written where it differs from that of the record of
+ * its name before. */
+static int find_shape(struct replay *replay, const struct lp_activity *activity, uint32_t *id_out)
+{
+    uint32_t *last;
+
+    while (replay->last_shapes.count <= activity->name)
+        if (lp_vector_push(&replay->last_shapes, LP_SHAPE_NONE) < 0)
+            return lp_error(LLMPERF_ENOMEM, "out of memory");
+    last = &replay->last_shapes.items[activity->name];
+    if (activity->shape != SHAPE_SAME)
+        *last = activity->shape;
+    if (*last > replay->shapes.count && *last != LP_SHAPE_OTHER)
+        return damaged(replay, "a shape");
+    *id_out =
+        *last == LP_SHAPE_NONE || *last == LP_SHAPE_OTHER ? *last : replay->shapes.items[*last - 1];
+    return 0;
 }
 
 static int read_activities(struct replay *replay, struct lp_varint_reader *reader,
@@ -186,16 +257,19 @@ static int read_activities(struct replay *replay, struct lp_varint_reader *reade
     uint64_t count = lp_varint_get(reader);
     struct lp_varint_reader in = *reader; /* as in read_host() */
     struct lp_activity activity = { 0 };
+    int status;
 
     for (uint64_t left = count; left > 0; left--) {
         struct lp_activity *mapped;
 
-        read_activity(&in, &activity);
+        read_activity(&in, replay->has_shapes, &activity);
         if (in.failed || activity.name >= replay->names.count || !is_activity_kind(activity.kind))
             return damaged(replay, "an activity");
         mapped = lp_activity_batch_room(&replay->batch, sink);
         *mapped = activity;
         mapped->name = replay->names.items[activity.name];
+        if ((status = find_shape(replay, &activity, &mapped->shape)) < 0)
+            return status;
     }
     *reader = in;
     lp_activity_batch_send(&replay->batch, sink);
@@ -387,6 +461,8 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
     case LP_CHUNK_NAMES:
     case LP_CHUNK_PATHS:
         return read_table(replay, reader, type == LP_CHUNK_PATHS);
+    case LP_CHUNK_SHAPES:
+        return read_shapes(replay, reader);
     case LP_CHUNK_HOST:
         return read_host(replay, reader, sink);
     case LP_CHUNK_ACTIVITY:
@@ -537,6 +613,7 @@ static int open_file(struct replay *replay)
             replay->path, head[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
     replay->without_graphs = head[7] < 2;
     replay->has_start = head[7] >= 3;
+    replay->has_shapes = head[7] >= 4;
     look_ahead(replay);
     return 0;
 }
@@ -555,6 +632,8 @@ static void close_replay(struct lp_device_source *source)
     lp_chunk_file_close(&replay->chunks);
     lp_vector_clear(&replay->names);
     lp_vector_clear(&replay->paths);
+    lp_vector_clear(&replay->shapes);
+    lp_vector_clear(&replay->last_shapes);
     lp_vector_clear(&replay->records);
     lp_vector_clear(&replay->graphs);
     lp_vector_clear(&replay->columns);

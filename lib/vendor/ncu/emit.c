@@ -10,6 +10,7 @@
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu/ncu.h"
 #include "lib/vendor/ncu/match.h"
+#include "lib/vendor/ncu/shapes.h"
 #include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 
@@ -210,7 +211,8 @@ static int add_range(struct regions *regions, const struct lp_ncu_target *target
 
 static int emit_rows(struct lp_ncu *ncu, struct regions *regions, llmperf_profile *profile)
 {
-    int status = 0;
+    struct lp_shape *shapes = lp_ncu_shapes(ncu);
+    int status = shapes ? 0 : lp_out_of_memory();
 
     for (uint32_t i = 0; i < ncu->targets.count && status == 0; i++) {
         const struct lp_ncu_target *target = &ncu->targets.items[i];
@@ -220,10 +222,13 @@ static int emit_rows(struct lp_ncu *ncu, struct regions *regions, llmperf_profil
             continue;
         if (target->name != LP_HASHMAP_NONE)
             status = emit_kernel(ncu, target, profile, &total_ms);
+        if (status == 0 && target->name != LP_HASHMAP_NONE && shapes[i].grid[0] > 0)
+            status = lp_profile_shape_kernel(profile, &shapes[i]);
         if (status == 0 && target->node != LP_PATH_UNKNOWN)
             status = target->name == LP_HASHMAP_NONE ? add_range(regions, target)
                                                      : add_to_regions(regions, target, total_ms);
     }
+    free(shapes);
     for (size_t i = 0; i < regions->rows.count && status == 0; i++)
         status = lp_profile_add_region(profile, regions->rows.items[i].node,
                                        &regions->rows.items[i].stats);

@@ -59,15 +59,43 @@ enum op_column {
     OP_SHORT,
     OP_BYTES,
     OP_COPY,
+    OP_SOURCE,
+    OP_DESTINATION,
+    OP_MEMORY, /* of a memset */
+    OP_REGISTERS,
+    OP_GRID,
+    OP_BLOCK = OP_GRID + 3,
+    OP_STATIC_SHARED = OP_BLOCK + 3,
+    OP_DYNAMIC_SHARED,
     OP_COLUMNS
 };
 
 static const struct lp_want op_wants[OP_COLUMNS] = {
-    { "start", false },       { "end", false },         { "deviceId", false },
-    { "contextId", false },   { "streamId", false },    { "correlationId", false },
-    { "globalPid", false },   { "graphNodeId", false }, { "demangledName", false },
-    { "mangledName", false }, { "shortName", false },   { "bytes", false },
+    { "start", false },
+    { "end", false },
+    { "deviceId", false },
+    { "contextId", false },
+    { "streamId", false },
+    { "correlationId", false },
+    { "globalPid", false },
+    { "graphNodeId", false },
+    { "demangledName", false },
+    { "mangledName", false },
+    { "shortName", false },
+    { "bytes", false },
     { "copyKind", false },
+    { "srcKind", false },
+    { "dstKind", false },
+    { "memKind", false },
+    { "registersPerThread", false },
+    { "gridX", false },
+    { "gridY", false },
+    { "gridZ", false },
+    { "blockX", false },
+    { "blockY", false },
+    { "blockZ", false },
+    { "staticSharedMemory", false },
+    { "dynamicSharedMemory", false },
 };
 
 static uint64_t process_of(const struct lp_nsys *nsys, const struct lp_cell *cell)
@@ -141,6 +169,46 @@ static uint32_t copy_name(struct lp_nsys *nsys, const struct lp_cell *cell)
     return intern(nsys, names[known ? cell->number : 0]);
 }
 
+static uint32_t number_of(const struct lp_cell *cell, uint32_t unknown)
+{
+    return cell->null || cell->number < 0 || cell->number >= UINT32_MAX ? unknown
+                                                                        : (uint32_t)cell->number;
+}
+
+/* nsys numbers kinds of memory from 0, CUPTI from 1. */
+static uint8_t memory_kind(const struct lp_cell *cell)
+{
+    return cell->null || cell->number < 0 || cell->number + 1 >= (int64_t)LP_MEMORY_KINDS
+               ? LP_MEMORY_UNKNOWN
+               : (uint8_t)(cell->number + 1);
+}
+
+/* LP_SHAPE_NONE: the file does not say. */
+static uint32_t op_shape(struct lp_nsys *nsys, uint8_t kind, const struct lp_cell *cells)
+{
+    static const struct lp_shape none = { .registers = 0 };
+    struct lp_shape shape = none;
+
+    if (kind == LLMPERF_ACTIVITY_KERNEL) {
+        for (size_t i = 0; i < 3; i++) {
+            shape.grid[i] = number_of(&cells[OP_GRID + i], 0);
+            shape.block[i] = number_of(&cells[OP_BLOCK + i], 0);
+        }
+        if (shape.grid[0] == 0)
+            return LP_SHAPE_NONE;
+        shape.registers = number_of(&cells[OP_REGISTERS], LP_SHAPE_UNKNOWN);
+        shape.static_shared = number_of(&cells[OP_STATIC_SHARED], LP_SHAPE_UNKNOWN);
+        shape.dynamic_shared = number_of(&cells[OP_DYNAMIC_SHARED], LP_SHAPE_UNKNOWN);
+    } else {
+        shape.source = memory_kind(&cells[OP_SOURCE]);
+        shape.destination =
+            memory_kind(&cells[kind == LLMPERF_ACTIVITY_MEMSET ? OP_MEMORY : OP_DESTINATION]);
+    }
+    return memcmp(&shape, &none, sizeof(shape)) == 0
+               ? LP_SHAPE_NONE
+               : lp_shapes_intern(&nsys->timeline.names.shapes, &shape);
+}
+
 static uint32_t op_name(struct lp_nsys *nsys, const struct lp_op *op, const struct lp_cell *cells)
 {
     if (op->graph == LP_OP_GRAPH)
@@ -167,9 +235,10 @@ static int take_op(struct lp_nsys *nsys, const struct lp_cell *cells, bool whole
         cells[OP_BYTES].null || cells[OP_BYTES].number < 0 ? 0 : (uint64_t)cells[OP_BYTES].number;
     op.graph = whole_graph ? LP_OP_GRAPH : op.graph_node ? LP_OP_NODE : LP_OP_SINGLE;
     op.name = op_name(nsys, &op, cells);
+    op.shape = whole_graph ? LP_SHAPE_NONE : op_shape(nsys, op.kind, cells);
     if (op.end > nsys->last_time)
         nsys->last_time = op.end;
-    if (op.name == LP_HASHMAP_NONE ||
+    if (op.name == LP_HASHMAP_NONE || op.shape == LP_HASHMAP_NONE ||
         (!cells[OP_CONTEXT].null && !whole_graph &&
          note_context(nsys, op.process, (uint64_t)cells[OP_CONTEXT].number, op.device) < 0))
         return lp_out_of_memory();

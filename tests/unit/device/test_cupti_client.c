@@ -214,8 +214,31 @@ static int begin(void **state)
 }
 
 /* Values of the fields of the record under test, in the order of enum lp_cupti_field. */
-static const uint64_t values[LP_CUPTI_FIELDS] = { 71,   2,           3, 14,   5, 1000,
-                                                  2500, 0x500000007, 0, 4096, 1 };
+static const uint64_t values[LP_CUPTI_FIELDS] = {
+    71,
+    2,
+    3,
+    14,
+    5,
+    1000,
+    2500,
+    0x500000007,
+    0,
+    4096,
+    1,
+    LP_MEMORY_PINNED,
+    LP_MEMORY_DEVICE,
+    LP_CUPTI_FLAG_COPY_ASYNC,
+    40,
+    16,
+    8,
+    2,
+    64,
+    4,
+    1,
+    1024,
+    2048,
+};
 static const char kernel_name[] = "gemm";
 
 /* Our side */
@@ -241,7 +264,8 @@ static void on_completed(void *context, uint32_t stream, uint8_t *bytes, size_t 
 struct taken {
     struct lp_activity activities[8];
     size_t count;
-    uint64_t foreign; /* records of kinds that nobody here asked for */
+    struct lp_shape shape; /* of the first */
+    uint64_t foreign;      /* records of kinds that nobody here asked for */
 };
 
 static void take_activities(void *context, struct lp_activity *activities, size_t count)
@@ -278,9 +302,20 @@ static uint64_t decode(const struct lp_cupti_client *client, struct lp_buffer *b
     taken->foreign = decoder->foreign;
     if (taken->count > 0 && taken->activities[0].kind == LLMPERF_ACTIVITY_KERNEL)
         assert_string_equal(lp_names_text(&names, taken->activities[0].name), kernel_name);
+    if (taken->count > 0 && lp_shapes_get(&names.shapes, taken->activities[0].shape))
+        taken->shape = *lp_shapes_get(&names.shapes, taken->activities[0].shape);
     lp_names_clear(&names);
     free(decoder);
     return incomplete;
+}
+
+static size_t width_of(int field)
+{
+    return field < LP_CUPTI_FIELD_START        ? 4
+           : field < LP_CUPTI_FIELD_COPY_KIND  ? 8
+           : field < LP_CUPTI_FIELD_REGISTERS  ? 1
+           : field == LP_CUPTI_FIELD_REGISTERS ? 2
+                                               : 4;
 }
 
 /* A record as `layout` says, of the values above. */
@@ -290,7 +325,7 @@ static void write_record(uint8_t *record, uint32_t kind, const struct lp_cupti_l
 
     memcpy(record, &kind, sizeof(kind));
     for (int field = 0; field < LP_CUPTI_FIELDS; field++) {
-        size_t width = field < LP_CUPTI_FIELD_START ? 4 : field == LP_CUPTI_FIELD_COPY_KIND ? 1 : 8;
+        size_t width = width_of(field);
 
         if (layout->at[field] != 0 && field == LP_CUPTI_FIELD_NAME)
             memcpy(record + layout->at[field], &name, sizeof(name));
@@ -310,6 +345,26 @@ static void check_activity(const struct lp_activity *activity, uint64_t shift)
     /* Two looks at the clocks are not the same to the nanosecond, and one may have to wait. */
     assert_true(activity->start_ns - (1000 + shift) + 1000000000u < 2000000000u);
     assert_int_equal(activity->graph_node, 0x500000007);
+}
+
+static void check_kernel_shape(const struct lp_shape *shape)
+{
+    const struct lp_shape expected = { .grid = { 16, 8, 2 },
+                                       .block = { 64, 4, 1 },
+                                       .registers = 40,
+                                       .static_shared = 1024,
+                                       .dynamic_shared = 2048 };
+
+    assert_memory_equal(shape, &expected, sizeof(expected));
+}
+
+/* They are of a graph, whose nodes no call waits for. */
+static void check_copy_shape(const struct lp_shape *shape, bool set)
+{
+    assert_int_equal(shape->source, set ? LP_MEMORY_UNKNOWN : LP_MEMORY_PINNED);
+    assert_int_equal(shape->destination, LP_MEMORY_DEVICE);
+    assert_int_equal(shape->call, LP_COPY_CALL_UNKNOWN);
+    assert_int_equal(shape->grid[0], 0);
 }
 
 /* Offsets that this CUPTI chooses for what was selected: 8 bytes each, last first. */
@@ -334,7 +389,7 @@ static void lay_out(uint32_t kind, struct lp_cupti_record_layout *told,
             if (ours[k].kind == kind && ours[k].number == fields[i].number) {
                 layout->at[ours[k].field] = (uint16_t)fields[i].offset;
                 if (!cupti.narrow && ours[k].field >= LP_CUPTI_FIELD_START)
-                    fields[i].size = ours[k].field == LP_CUPTI_FIELD_COPY_KIND ? 1 : 8;
+                    fields[i].size = width_of((int)ours[k].field);
             }
     }
 }
@@ -402,6 +457,8 @@ static void slim_kernels_are_read_where_cupti_put_them(void **state)
     assert_int_equal(taken.count, 2);
     check_activity(&taken.activities[1], shift);
     assert_int_equal(taken.activities[1].kind, LLMPERF_ACTIVITY_KERNEL);
+    assert_int_equal(taken.activities[1].shape, taken.activities[0].shape);
+    check_kernel_shape(&taken.shape);
 }
 
 static void slim_copies_and_sets_keep_their_bytes(void **state)
@@ -418,6 +475,7 @@ static void slim_copies_and_sets_keep_their_bytes(void **state)
         assert_int_equal(taken.count, 2);
         check_activity(&taken.activities[0], shift);
         assert_int_equal(taken.activities[0].bytes, 4096);
+        check_copy_shape(&taken.shape, kinds[i] == LP_CUPTI_KIND_MEMSET);
         assert_int_equal(taken.activities[0].kind,
                          i == 2 ? LLMPERF_ACTIVITY_MEMSET : LLMPERF_ACTIVITY_MEMCPY);
     }

@@ -12,6 +12,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/varint.h"
+#include "lib/profile/fields.h"
 #include "lib/sources/fake/fake.h"
 #include "lib/sources/replay/recording.h"
 #include "tests/support/play.h"
@@ -199,14 +200,48 @@ static void another_kind_or_version_of_file_is_refused(void **state)
     check_error("is not an llmperf recording");
     bytes.at[7]++;
     assert_int_equal(replay(bytes.at, bytes.size, &profile), LLMPERF_EFORMAT);
-    check_error("is a recording of version 4; this version of llmperf reads versions 1 to 3");
+    check_error("is a recording of version 5; this version of llmperf reads versions 1 to 4");
     free(bytes.at);
+}
+
+/* Versions before 4 had no flag for the shape beside a name. Names are few: a byte each. */
+static void drop_shape_flags(uint8_t *payload, size_t size)
+{
+    struct lp_varint_reader reader = { payload, payload + size, false };
+
+    for (uint64_t left = lp_varint_get(&reader); left > 0; left--) {
+        uint8_t *word = payload + (reader.at - payload);
+        uint64_t flags = lp_varint_get(&reader);
+        int more = 3 + (flags & 4 ? 3 : 0) + (flags & 2 ? 2 : 0) + (flags & 1 ? 2 : 0);
+
+        assert_true(flags < 128 && !(flags & 8));
+        *word = (uint8_t)(flags >> 4 << 3 | (flags & 7));
+        for (int i = 0; i < more; i++)
+            lp_varint_get(&reader);
+    }
+    assert_ptr_equal(reader.at, reader.end);
+}
+
+static void drop_shapes(struct bytes *bytes)
+{
+    struct lp_chunk_header header;
+
+    for (size_t at = 8; at < bytes->size; at += sizeof(header) + header.size) {
+        memcpy(&header, bytes->at + at, sizeof(header));
+        if (header.type != LP_CHUNK_ACTIVITY)
+            continue;
+        drop_shape_flags((uint8_t *)bytes->at + at + sizeof(header), header.size);
+        header.crc = lp_crc32c(bytes->at + at + sizeof(header), header.size);
+        memcpy(bytes->at + at, &header, sizeof(header));
+    }
 }
 
 /* As versions before 3 were: they had no first chunk. */
 static struct bytes without_start(struct bytes bytes)
 {
     struct lp_chunk_header header;
+
+    drop_shapes(&bytes);
 
     memcpy(&header, bytes.at + 8, sizeof(header));
     assert_int_equal(header.type, LP_CHUNK_START);
@@ -224,6 +259,54 @@ static void version_2_plays_as_it_was(void **state)
     (void)state;
     assert_int_equal(replay(bytes.at, bytes.size, &replayed), 0);
     check_same(live, replayed);
+    llmperf_profile_free(live);
+    llmperf_profile_free(replayed);
+    free(bytes.at);
+}
+
+static const char shapes[] = "gpu \"NVIDIA H100 80GB HBM3\"\nbegin LLM@prefill\n"
+                             "repeat 3\nlaunch k grid=16x8 block=128 registers=40 host=5000\n"
+                             "launch k grid=33 block=96 static_shared=1024 dynamic_shared=512\n"
+                             "launch k\ndone\nlaunch j grid=2x3x4 block=8x4x2\n"
+                             "copy htod bytes=9 reads=pinned writes=device call=async host=640\n"
+                             "set bytes=5 writes=managed call=sync\nend\n";
+
+static bool is_any(const struct lp_row_field *field)
+{
+    return field->name != NULL;
+}
+
+static void shapes_and_lengths_of_calls_are_recorded(void **state)
+{
+    llmperf_profile *live = NULL, *replayed = NULL;
+    struct bytes bytes = record(shapes, &live);
+    size_t count = llmperf_profile_count(live, LLMPERF_ROWS_KERNEL_SHAPES);
+
+    (void)state;
+    assert_int_equal(replay(bytes.at, bytes.size, &replayed), 0);
+    check_same(live, replayed);
+    assert_int_equal(count, 5); /* a launch without a shape has no row */
+    assert_int_equal(llmperf_profile_count(replayed, LLMPERF_ROWS_KERNEL_SHAPES), count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(
+            lp_row_hash(LP_ROW_KERNEL_SHAPE, lp_row_at(live, LP_ROW_KERNEL_SHAPE, i), is_any) ==
+            lp_row_hash(LP_ROW_KERNEL_SHAPE, lp_row_at(replayed, LP_ROW_KERNEL_SHAPE, i), is_any));
+    llmperf_profile_free(live);
+    llmperf_profile_free(replayed);
+    free(bytes.at);
+}
+
+static void version_3_has_no_shapes(void **state)
+{
+    llmperf_profile *live = NULL, *replayed = NULL;
+    struct bytes bytes = record(small, &live);
+
+    (void)state;
+    drop_shapes(&bytes);
+    bytes.at[7] = 3;
+    assert_int_equal(replay(bytes.at, bytes.size, &replayed), 0);
+    check_same(live, replayed);
+    assert_int_equal(llmperf_profile_count(replayed, LLMPERF_ROWS_KERNEL_SHAPES), 0);
     llmperf_profile_free(live);
     llmperf_profile_free(replayed);
     free(bytes.at);
@@ -371,6 +454,8 @@ int main(void)
         cmocka_unit_test(a_recording_of_running_threads_plays_as_it_was),
         cmocka_unit_test(a_replay_can_be_recorded_again),
         cmocka_unit_test(another_kind_or_version_of_file_is_refused),
+        cmocka_unit_test(shapes_and_lengths_of_calls_are_recorded),
+        cmocka_unit_test(version_3_has_no_shapes),
         cmocka_unit_test(version_2_plays_as_it_was),
         cmocka_unit_test(version_1_says_that_captures_were_not_recorded),
         cmocka_unit_test(a_cut_recording_is_incomplete),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -118,6 +119,60 @@ static void kernels_of_unseen_launches_are_in_no_region(void **state)
     lp_names_clear(&names);
 }
 
+static llmperf_kernel_shape find_shape(const llmperf_profile *profile, uint64_t grid_x)
+{
+    llmperf_kernel_shape shape = LLMPERF_KERNEL_SHAPE_INIT;
+
+    for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_KERNEL_SHAPES); i++) {
+        assert_int_equal(llmperf_profile_kernel_shape(profile, i, &shape), 0);
+        if (shape.grid_x == grid_x)
+            return shape;
+    }
+    fail_msg("no shape with %u blocks", (unsigned)grid_x);
+    return shape;
+}
+
+static void shapes_past_the_limit_are_one_row_and_none_is_lost(void **state)
+{
+    const uint32_t shapes = LP_KERNEL_SHAPES + 10, rounds = 3;
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "shapes");
+    struct lp_names names = { 0 };
+    struct lp_totals *totals = lp_totals_create(&names);
+    struct lp_activity activity = span(node, 1000, 1500);
+    llmperf_kernel_shape others, first;
+    llmperf_profile *profile;
+
+    (void)state;
+    lp_names_intern(&names, "k");
+    for (uint32_t i = 0; i < rounds * shapes; i++) {
+        const struct lp_shape shape = { .grid = { i % shapes + 1, 1, 1 }, .block = { 32, 1, 1 } };
+
+        activity.shape = lp_shapes_intern(&names.shapes, &shape);
+        activity.call_ns = i % shapes == 0 ? 640 : 0;
+        lp_totals_activities(totals, &activity, 1);
+    }
+    activity.shape = LP_SHAPE_OTHER; /* the table of shapes was full */
+    lp_totals_activities(totals, &activity, 1);
+    profile = freeze(totals);
+    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNEL_SHAPES),
+                     LP_KERNEL_SHAPES + 1);
+    others = find_shape(profile, LLMPERF_UNKNOWN);
+    assert_int_equal(others.others, 1);
+    assert_int_equal(others.calls, 10 * rounds + 1);
+    check_close(others.total_ms, (10 * rounds + 1) * 500e-6);
+    assert_true(isnan(others.launch_ms));
+    first = find_shape(profile, 1);
+    assert_int_equal(first.others, 0);
+    assert_int_equal(first.calls, rounds);
+    assert_int_equal(first.block_x, 32);
+    assert_int_equal(first.timed_launches, rounds);
+    check_close(first.launch_ms, rounds * 640e-6);
+    assert_int_equal(find_kernel(profile, "k", "LLM@shapes").calls, rounds * shapes + 1);
+    llmperf_profile_free(profile);
+    lp_totals_free(totals);
+    lp_names_clear(&names);
+}
+
 static void wall_spread_survives_large_offsets(void **state)
 {
     uint32_t node = lp_path_intern(LP_PATH_ROOT, "steady");
@@ -145,6 +200,7 @@ int main(void)
         cmocka_unit_test(busy_time_does_not_depend_on_order),
         cmocka_unit_test(old_intervals_become_a_sum_and_later_ones_are_late),
         cmocka_unit_test(kernels_of_unseen_launches_are_in_no_region),
+        cmocka_unit_test(shapes_past_the_limit_are_one_row_and_none_is_lost),
         cmocka_unit_test(wall_spread_survives_large_offsets),
     };
 

@@ -296,7 +296,8 @@ typedef struct llmperf_metric_stats {
 } llmperf_metric_stats;
 #define LLMPERF_METRIC_STATS_INIT LLMPERF_INIT(llmperf_metric_stats)
 
-/** Iterations that a profile keeps one by one, the newest ones; their statistics cover all. */
+/** Iterations that a profile keeps one by one: the newest ones, besides the first of each stage.
+ * Their statistics cover all. */
 #define LLMPERF_ITERATIONS_KEPT 1024
 
 /** Most kernel classes in llmperf_iteration.class_ms; further ones count as "other". */
@@ -327,6 +328,11 @@ typedef struct llmperf_iteration {
                                                    object of the classes that ran */
     uint64_t window; /**< number of the triggered window that collected it, 0: none; device times of
                         triggered windows are in no statistics */
+    double elapsed_ms; /**< time on host and device together: from its begin, or from the end of
+                          earlier device work where that ran longer, to its end or the end of its
+                          device work, whichever is later; before_ms + span_ms + after_ms */
+    double before_ms;  /**< the part of elapsed_ms before its first device work started */
+    double after_ms;   /**< the part of elapsed_ms after its last device work ended */
 } llmperf_iteration;
 #define LLMPERF_ITERATION_INIT LLMPERF_INIT(llmperf_iteration)
 
@@ -334,8 +340,8 @@ typedef struct llmperf_iteration {
 typedef struct llmperf_iteration_stats {
     size_t struct_size;
     const char *region;   /**< path of the stage */
-    const char *quantity; /**< "wall", "span", "busy", "idle", "idle_launch", "idle_wait" (see
-                             llmperf_iteration), or a kernel class */
+    const char *quantity; /**< a time of llmperf_iteration without "_ms" ("wall", "span"), or a
+                             kernel class */
     uint32_t is_class;    /**< 1: quantity is a kernel class */
     uint32_t reserved;    /**< 0 */
     uint64_t count; /**< iterations that have the quantity; a class without kernels in an iteration

@@ -121,7 +121,7 @@ static int find_around(const struct lp_findings *findings, struct lp_region_find
     return 0;
 }
 
-static int mark_stages(struct lp_findings *findings)
+int lp_stages_mark(struct lp_findings *findings)
 {
     int status = 0;
 
@@ -418,7 +418,7 @@ int lp_advice_add(struct lp_findings *findings)
 {
     LP_VECTOR(struct lp_stage_facts) stages = { NULL, 0, 0 };
     struct lp_run_facts run;
-    int status = mark_stages(findings);
+    int status = 0;
 
     set_run(findings, &run);
     for (size_t i = 0; status == 0 && i < findings->regions.count && stages.count < STAGES_MOST;

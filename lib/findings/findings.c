@@ -138,6 +138,8 @@ static int work_out(struct lp_findings *findings)
     if ((status = add_classes(findings)) < 0 || (status = lp_regions_add(findings)) < 0 ||
         (status = add_stages(findings)) < 0 || (status = lp_stage_rows_add(findings)) < 0 ||
         (status = lp_ranks_init(&findings->ranks, findings)) < 0 ||
+        (status = lp_stages_mark(findings)) < 0 ||
+        (status = lp_waterfalls_init(&findings->waterfalls, findings)) < 0 ||
         (status = lp_advice_add(findings)) < 0 ||
         (status = lp_cost_centres_init(&findings->cost_centres, findings)) < 0)
         return status;
@@ -156,6 +158,7 @@ static void free_findings(struct lp_kept *kept)
     lp_kernel_shapes_clear(&findings->kernel_shapes);
     lp_cost_centres_clear(&findings->cost_centres);
     lp_recommendations_clear(&findings->advice);
+    lp_waterfalls_clear(&findings->waterfalls);
     lp_ranks_clear(&findings->ranks);
     lp_vector_clear(&findings->stage_rows.rows);
     lp_vector_clear(&findings->stages);

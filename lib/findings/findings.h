@@ -18,6 +18,7 @@
 #include "lib/findings/stage_iterations.h"
 #include "lib/findings/stages.h"
 #include "lib/findings/tables.h"
+#include "lib/findings/waterfall.h"
 #include "lib/findings/kernel_class.h"
 #include "lib/findings/kernel_shapes.h"
 #include "lib/findings/kernel_work.h"
@@ -67,6 +68,7 @@ struct lp_findings {
     LP_VECTOR(struct lp_stage_iterations) stages;
     struct lp_stage_rows stage_rows;
     struct lp_ranks ranks;
+    struct lp_waterfalls waterfalls;
     struct lp_kernel_works kernel_works;
     struct lp_kernel_shapes kernel_shapes;
     struct lp_tables tables;
@@ -80,6 +82,9 @@ struct lp_findings {
 /** The findings of a profile, made at the first call and kept until the profile changes. 0 or
  * LLMPERF_ENOMEM. */
 int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **findings_out);
+
+/** Mark the regions that advice is about. 0 or LLMPERF_ENOMEM. */
+int lp_stages_mark(struct lp_findings *findings);
 
 /** Add advice; everything else must be there. 0 or LLMPERF_ENOMEM. */
 int lp_advice_add(struct lp_findings *findings);

@@ -10,6 +10,8 @@ double lp_variation(double std, double mean)
     return mean > 0 ? std / mean : NAN;
 }
 
+#define OFFSET(constant, name, ...) offsetof(llmperf_iteration, name##_ms),
+
 static bool is_of(const char *region, const char *stage)
 {
     return region == stage || (region && stage && strcmp(region, stage) == 0);
@@ -52,6 +54,45 @@ static void clear_times(struct lp_stage_iterations *stage)
     }
 }
 
+static double time_of(const llmperf_iteration *row, enum lp_iteration_time time)
+{
+    static const size_t offsets[LP_TIMES] = { LP_ITERATION_TIMES(OFFSET) };
+    double value;
+
+    memcpy(&value, (const char *)row + offsets[time], sizeof(value));
+    return value;
+}
+
+double lp_steady_count(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
+{
+    double count = (double)stage->times[time].count;
+
+    return count - (stage->warms_up && !isnan(time_of(&stage->first, time)));
+}
+
+double lp_steady_sum(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
+{
+    double first = stage->warms_up ? time_of(&stage->first, time) : 0;
+
+    return stage->times[time].sum_ms - (isnan(first) ? 0 : first);
+}
+
+/* Fewer calls show no steady state. */
+#define CALLS_LEAST 4
+
+static void find_first(struct lp_stage_iterations *stage, const llmperf_profile *profile)
+{
+    const llmperf_iteration_stats *wall = &stage->times[LP_TIME_WALL];
+    size_t row = 0;
+
+    if (!lp_stage_iterations_next(stage, profile, &row, &stage->first))
+        stage->first.sequence = 0;
+    else if (wall->count >= CALLS_LEAST)
+        stage->warms_up =
+            stage->first.wall_ms >=
+            LP_WARM_UP_RATIO * (wall->sum_ms - stage->first.wall_ms) / (double)(wall->count - 1);
+}
+
 size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf_profile *profile,
                                 size_t row)
 {
@@ -76,6 +117,7 @@ size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf
                          ? stage->times[LP_TIME_WALL].sum_ms - stage->times[LP_TIME_SPAN].sum_ms
                          : (double)NAN;
     find_recent(stage, profile);
+    find_first(stage, profile);
     return row;
 }
 

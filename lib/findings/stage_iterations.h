@@ -12,11 +12,16 @@
 /** Single iterations in documents: the newest. */
 #define LP_RECENT_ITERATIONS 256
 
+/** A first call that takes this many times the mean of the others is warm-up. */
+#define LP_WARM_UP_RATIO 2.0
+
 struct lp_stage_iterations {
     const char *region;                      /* path */
     llmperf_iteration_stats times[LP_TIMES]; /* count 0: not known */
-    double host_ms;                  /* outside of the span, over all iterations; NaN: not known */
-    size_t wall_row;                 /* row of "wall" */
+    double host_ms;          /* outside of the span, over all iterations; NaN: not known */
+    llmperf_iteration first; /* sequence 0: not known */
+    bool warms_up;           /* the first call is warm-up: the steady times are without it */
+    size_t wall_row;         /* row of "wall" */
     size_t first_class, class_count; /* rows of the profile's statistics */
     size_t first_recent, recent;     /* row and number of the single iterations in documents */
     /* Calls overlapped on the device, so gaps of one contain work of others. Set by
@@ -40,6 +45,10 @@ const struct lp_stage_iterations *lp_stage_iterations_find(const struct lp_stage
 bool lp_stage_iterations_next(const struct lp_stage_iterations *stage,
                               const llmperf_profile *profile, size_t *row,
                               llmperf_iteration *iteration);
+
+/** Number and sum of a time over the calls after warm-up, ms. */
+double lp_steady_count(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
+double lp_steady_sum(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
 
 /** std / mean; NaN: not known, or the mean is 0. */
 double lp_variation(double std, double mean);

@@ -225,31 +225,41 @@ static int narrow_sums(const struct lp_operator *sum, llmperf_work *work)
     return narrow(sum->weights + sum->kv_read + sum->kv_write, "the number of bytes", &work->bytes);
 }
 
+int lp_operators_work(const struct lp_step *step, const struct lp_operators *list,
+                      llmperf_work *work)
+{
+    struct lp_operator sum;
+    int status;
+
+    add_up(list, &sum);
+    if (step->input.draft_tokens)
+        sum.model = lp_round(sum.expected);
+    *work = (llmperf_work)LLMPERF_WORK_INIT;
+    work->convention = LP_CONVENTION;
+    work->experts_touched = list->experts_touched;
+    if ((status = narrow_sums(&sum, work)) < 0 ||
+        (status = narrow(list->tokens, "the number of tokens", &work->tokens)) < 0 ||
+        (status = narrow(list->positions, "the number of positions", &work->positions)) < 0 ||
+        (status = narrow(step->rows, "the number of rows", &work->logits_rows)) < 0)
+        return status;
+    work->requests =
+        step->input.phase == LLMPERF_PHASE_VISION ? step->input.images : step->input.requests;
+    work->tokens_expected = step->input.draft_tokens ? step->useful_tokens : (double)list->tokens;
+    return 0;
+}
+
 int llmperf_model_work(const llmperf_model *model, const llmperf_step *input, llmperf_work *out)
 {
-    llmperf_work work = LLMPERF_WORK_INIT;
+    llmperf_work work;
     struct lp_operators list;
-    struct lp_operator sum;
     struct lp_step step;
     int status;
 
     if (!out)
         return lp_error(LLMPERF_EINVAL, "work_out is required");
-    if ((status = lp_model_operators(model, input, &step, &list)) < 0)
+    if ((status = lp_model_operators(model, input, &step, &list)) < 0 ||
+        (status = lp_operators_work(&step, &list, &work)) < 0)
         return status;
-    add_up(&list, &sum);
-    if (step.input.draft_tokens)
-        sum.model = lp_round(sum.expected);
-    work.convention = LP_CONVENTION;
-    work.experts_touched = list.experts_touched;
-    if ((status = narrow_sums(&sum, &work)) < 0 ||
-        (status = narrow(list.tokens, "the number of tokens", &work.tokens)) < 0 ||
-        (status = narrow(list.positions, "the number of positions", &work.positions)) < 0 ||
-        (status = narrow(step.rows, "the number of rows", &work.logits_rows)) < 0)
-        return status;
-    work.requests =
-        step.input.phase == LLMPERF_PHASE_VISION ? step.input.images : step.input.requests;
-    work.tokens_expected = step.input.draft_tokens ? step.useful_tokens : (double)list.tokens;
     return lp_sized_out(out, &work, sizeof(work));
 }
 

@@ -5,6 +5,7 @@
 #define LP_MODEL_WORK_H
 
 #include "lib/model/desc.h"
+#include "llmperf/model.h"
 
 #define LP_OPERATORS_MAX 64
 #define LP_DRAFTS_MAX    1024
@@ -62,6 +63,10 @@ int lp_model_operators(const struct llmperf_model *model, const llmperf_step *in
 /** Number of (query, key) pairs of new tokens with a causal mask.
  * @param window  Keys that a token attends to, with itself; 0: all. */
 lp_u128 lp_pairs_causal(uint64_t tokens, uint64_t cached, uint64_t window);
+
+/** What the operators of a step come to together. 0 or LLMPERF_ENOTSUP: too much for 64 bits. */
+int lp_operators_work(const struct lp_step *step, const struct lp_operators *list,
+                      llmperf_work *work);
 
 lp_u128 lp_divide_up(lp_u128 value, lp_u128 divisor);
 

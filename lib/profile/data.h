@@ -32,6 +32,15 @@ struct lp_iteration_stats_row {
     struct lp_blob histogram;
 };
 
+/** What the model's operators add to the work of a stage: FLOPs and bytes over the calls for which
+ * the model was asked. Their shares hold for all calls. */
+struct lp_stage_operator {
+    const char *stage;                     /* label */
+    const char *name, *layer_kind, *dtype; /* "qkv", "moe", "bf16" */
+    uint32_t layers, reserved;
+    double flops, bytes;
+};
+
 struct lp_fact {
     const char *key, *value;
 };
@@ -50,6 +59,7 @@ struct llmperf_profile {
     LP_VECTOR(struct lp_iteration_stats_row) iteration_stats;
     LP_VECTOR(llmperf_window_stats) windows;
     LP_VECTOR(llmperf_window_kernel) window_kernels;
+    LP_VECTOR(struct lp_stage_operator) stage_operators;
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;

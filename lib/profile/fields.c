@@ -54,21 +54,22 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
                        sizeof(llmperf_iteration_stats),
                "a histogram follows the public struct of its row");
 
-#define LEDGER(type, ...)        FIELD_##type(llmperf_ledger, __VA_ARGS__)
-#define REGION(type, ...)        FIELD_##type(llmperf_region_stats, __VA_ARGS__)
-#define KERNEL(type, ...)        FIELD_##type(llmperf_kernel_stats, __VA_ARGS__)
-#define KERNEL_SHAPE(type, ...)  FIELD_##type(llmperf_kernel_shape, __VA_ARGS__)
-#define OPERATOR(type, ...)      FIELD_##type(llmperf_operator_stats, __VA_ARGS__)
-#define SPREAD(type, ...)        FIELD_##type(llmperf_iteration_stats, __VA_ARGS__)
-#define METRIC(type, ...)        FIELD_##type(llmperf_metric_stats, __VA_ARGS__)
-#define ITERATION(type, ...)     FIELD_##type(llmperf_iteration, __VA_ARGS__)
-#define WINDOW(type, ...)        FIELD_##type(llmperf_window_stats, __VA_ARGS__)
-#define WINDOW_KERNEL(type, ...) FIELD_##type(llmperf_window_kernel, __VA_ARGS__)
-#define CAPTURE(type, ...)       FIELD_##type(llmperf_capture_stats, __VA_ARGS__)
-#define ADVICE(type, ...)        FIELD_##type(llmperf_advice, __VA_ARGS__)
-#define RANK(type, ...)          FIELD_##type(struct lp_rank, __VA_ARGS__)
-#define KERNEL_CLASS(type, ...)  FIELD_##type(struct lp_class_total, __VA_ARGS__)
-#define KERNEL_WORK(type, ...)   FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
+#define LEDGER(type, ...)         FIELD_##type(llmperf_ledger, __VA_ARGS__)
+#define REGION(type, ...)         FIELD_##type(llmperf_region_stats, __VA_ARGS__)
+#define KERNEL(type, ...)         FIELD_##type(llmperf_kernel_stats, __VA_ARGS__)
+#define KERNEL_SHAPE(type, ...)   FIELD_##type(llmperf_kernel_shape, __VA_ARGS__)
+#define OPERATOR(type, ...)       FIELD_##type(llmperf_operator_stats, __VA_ARGS__)
+#define SPREAD(type, ...)         FIELD_##type(llmperf_iteration_stats, __VA_ARGS__)
+#define METRIC(type, ...)         FIELD_##type(llmperf_metric_stats, __VA_ARGS__)
+#define ITERATION(type, ...)      FIELD_##type(llmperf_iteration, __VA_ARGS__)
+#define WINDOW(type, ...)         FIELD_##type(llmperf_window_stats, __VA_ARGS__)
+#define WINDOW_KERNEL(type, ...)  FIELD_##type(llmperf_window_kernel, __VA_ARGS__)
+#define CAPTURE(type, ...)        FIELD_##type(llmperf_capture_stats, __VA_ARGS__)
+#define ADVICE(type, ...)         FIELD_##type(llmperf_advice, __VA_ARGS__)
+#define RANK(type, ...)           FIELD_##type(struct lp_rank, __VA_ARGS__)
+#define KERNEL_CLASS(type, ...)   FIELD_##type(struct lp_class_total, __VA_ARGS__)
+#define KERNEL_WORK(type, ...)    FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
+#define STAGE_OPERATOR(type, ...) FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
 
 static const struct lp_row_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
 static const struct lp_row_field region_fields[] = { LP_REGION_FIELDS(REGION) };
@@ -83,6 +84,8 @@ static const struct lp_row_field window_kernel_fields[] = { LP_WINDOW_KERNEL_FIE
     WINDOW_KERNEL) };
 static const struct lp_row_field capture_fields[] = { LP_CAPTURE_FIELDS(CAPTURE) };
 static const struct lp_row_field advice_fields[] = { LP_ADVICE_FIELDS(ADVICE) };
+static const struct lp_row_field stage_operator_fields[] = { LP_STAGE_OPERATOR_FIELDS(
+    STAGE_OPERATOR) };
 static const struct lp_row_field rank_fields[] = { LP_RANK_FIELDS(RANK) };
 static const struct lp_row_field class_fields[] = { LP_CLASS_FIELDS(KERNEL_CLASS) };
 static const struct lp_row_field work_fields[] = { LP_KERNEL_WORK_FIELDS(KERNEL_WORK) };
@@ -169,6 +172,9 @@ const struct lp_row_kind lp_row_kinds[] = {
                               ROWS(kernel_shape_fields, llmperf_kernel_shape, llmperf_kernel_shape,
                                    kernel_shapes) },
     [LP_ROW_ADVICE] = FOUND(advice_fields, llmperf_advice),
+    [LP_ROW_STAGE_OPERATOR] = { "stage_operator", NULL,
+                                LIST(stage_operator_fields, 0, struct lp_stage_operator,
+                                     stage_operators) },
     [LP_ROW_RANK] = FOUND(rank_fields, struct lp_rank),
     [LP_ROW_CLASS] = FOUND(class_fields, struct lp_class_total),
     [LP_ROW_KERNEL_WORK] = FOUND(work_fields, struct lp_kernel_work),

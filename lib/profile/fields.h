@@ -78,12 +78,15 @@ enum lp_unknown {
  * members of llmperf_iteration and quantities of llmperf_iteration_stats; one of a deeper level is
  * part of the one above it. */
 #define LP_ITERATION_TIMES(T) \
-    T(WALL, wall, 0, "Wall time") \
-    T(SPAN, span, 0, "From first to last kernel") \
-    T(BUSY, busy, 1, "busy") \
-    T(IDLE, idle, 1, "idle between kernels") \
-    T(IDLE_LAUNCH, idle_launch, 2, "waiting for launch") \
-    T(IDLE_WAIT, idle_wait, 2, "gaps between kernels")
+    T(WALL, wall, 0, "Wall time (host)") \
+    T(ELAPSED, elapsed, 0, "Elapsed time (host and device)") \
+    T(BEFORE, before, 1, "before the first kernel") \
+    T(SPAN, span, 1, "from first to last kernel") \
+    T(BUSY, busy, 2, "busy") \
+    T(IDLE, idle, 2, "idle between kernels") \
+    T(IDLE_LAUNCH, idle_launch, 3, "waiting for launch") \
+    T(IDLE_WAIT, idle_wait, 3, "gaps between kernels") \
+    T(AFTER, after, 1, "after the last kernel")
 
 /** llmperf_ledger */
 #define LP_LEDGER_FIELDS(F) \
@@ -279,7 +282,10 @@ enum lp_unknown {
     F(NUMBER, idle_launch_ms, "ms", APART, NO_SPAN, "idle_launch_ms") \
     F(NUMBER, idle_wait_ms, "ms", APART, NO_SPAN, "idle_wait_ms") \
     F(CLASSES, class_ms, "ms", APART, NO_SPAN, NULL) \
-    F(COUNT, window, "", APART, NEVER, NULL)
+    F(COUNT, window, "", APART, NEVER, NULL) \
+    F(NUMBER, elapsed_ms, "ms", APART, NO_DEVICE, "elapsed_ms") \
+    F(NUMBER, before_ms, "ms", APART, NO_SPAN, "before_ms") \
+    F(NUMBER, after_ms, "ms", APART, NO_SPAN, "after_ms")
 
 /** llmperf_window_stats */
 #define LP_WINDOW_FIELDS(F) \
@@ -380,6 +386,17 @@ enum lp_unknown {
     F(TEXT, source, "", DERIVED, OTHER, "source", NULL, "where FLOPs and bytes come from; null: they are unknown") \
     F(TEXT, reason, "", DERIVED, OTHER, "reason", NULL, "why a number is unknown; null: all are known")
 
+/** struct lp_stage_operator */
+#define LP_STAGE_OPERATOR_FIELDS(F) \
+    F(NAME, stage, "", KEY, NEVER, NULL, NULL, "label of the stage") \
+    F(NAME, name, "", KEY, NEVER, "operator", NULL, "operator of the model: `qkv`, `attention`, `experts`") \
+    F(NAME, layer_kind, "", KEY, NEVER, "layers_of", NULL, "kind of the layers that have it: `dense`, `moe`, `output`") \
+    F(NAME, dtype, "", KEY, NEVER, "dtype", NULL, "format that it computes in") \
+    F(WORD, layers, "", MAX, NEVER, "layers", NULL, "layers that have it") \
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "") \
+    F(NUMBER, flops, "FLOP", SUM, NEVER, "flops", NULL, "FLOPs") \
+    F(NUMBER, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of device memory")
+
 /* clang-format on */
 
 /* C types of members. */
@@ -440,12 +457,13 @@ enum lp_row_id {
     LP_ROW_PROBLEM,
     LP_ROW_NOTE,
     LP_ROW_KERNEL_SHAPE = LLMPERF_ROWS_KERNEL_SHAPES,
+    LP_ROW_STAGE_OPERATOR,
     LP_ROW_ADVICE, /* from here on rows of findings */
     LP_ROW_RANK,
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 14 /* that a profile holds */
+#define LP_ROW_KINDS 15 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

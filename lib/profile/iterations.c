@@ -257,12 +257,33 @@ static uint64_t known(uint64_t quantity)
     return quantity ? quantity : LLMPERF_UNKNOWN;
 }
 
+static uint64_t before_of(const struct lp_unit_work *work)
+{
+    return work->first_ns - work->started_ns;
+}
+
+/* Device work may run on after its region ended. */
+static uint64_t after_of(const struct lp_unit_work *work)
+{
+    return work->end_ns > work->frontier_ns ? work->end_ns - work->frontier_ns : 0;
+}
+
+static uint64_t elapsed_of(const struct lp_unit_work *work)
+{
+    return work->activities > 0
+               ? before_of(work) + work->frontier_ns - work->first_ns + after_of(work)
+               : work->end_ns - work->begin_ns;
+}
+
 static void fill_device(llmperf_iteration *row, const struct lp_unit_work *work, bool with_device)
 {
     bool ran = with_device && work->activities > 0;
 
     row->activities = with_device ? work->activities : LLMPERF_UNKNOWN;
     row->busy_ms = with_device ? to_ms(work->busy_ns) : (double)NAN;
+    row->elapsed_ms = with_device ? to_ms(elapsed_of(work)) : (double)NAN;
+    row->before_ms = ran ? to_ms(before_of(work)) : (double)NAN;
+    row->after_ms = ran ? to_ms(after_of(work)) : (double)NAN;
     row->span_ms = ran ? to_ms(work->frontier_ns - work->first_ns) : (double)NAN;
     row->idle_launch_ms = ran ? to_ms(work->idle_launch_ns) : (double)NAN;
     row->idle_wait_ms = ran ? to_ms(work->idle_wait_ns) : (double)NAN;
@@ -311,6 +332,9 @@ static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work 
 {
     const uint64_t times[LP_TIMES] = {
         [LP_TIME_WALL] = work->end_ns - work->begin_ns,
+        [LP_TIME_ELAPSED] = elapsed_of(work),
+        [LP_TIME_BEFORE] = before_of(work),
+        [LP_TIME_AFTER] = after_of(work),
         [LP_TIME_SPAN] = work->frontier_ns - work->first_ns,
         [LP_TIME_BUSY] = work->busy_ns,
         [LP_TIME_IDLE] = work->idle_launch_ns + work->idle_wait_ns,
@@ -322,8 +346,8 @@ static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work 
 
     for (size_t i = 0; with_device && status == 0 && i < LLMPERF_ITERATION_CLASSES; i++)
         status = add_class(stage, i, work->class_ns[i], before);
-    for (size_t i = LP_TIME_SPAN; with_device && status == 0 && i < LP_TIMES; i++)
-        if (work->activities > 0 || i == LP_TIME_BUSY)
+    for (size_t i = LP_TIME_WALL + 1; with_device && status == 0 && i < LP_TIMES; i++)
+        if (work->activities > 0 || i == LP_TIME_BUSY || i == LP_TIME_ELAPSED)
             status = lp_distribution_add(&stage->times[i], times[i]);
     return status;
 }
@@ -360,6 +384,49 @@ static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *s
     return add_to_stage(stage, work, with_device && work->window == 0);
 }
 
+static void raise_to(uint64_t *value, uint64_t at_least)
+{
+    *value = at_least > *value ? at_least : *value;
+}
+
+/* Of the unit before it: in the same unit around it, or in one around that. */
+static struct lp_device_end end_before(const struct lp_iterations *iterations,
+                                       const struct lp_unit_work *work)
+{
+    const struct lp_unit_work *around = work;
+
+    while ((around = find_work(iterations, around->parent)))
+        if (around->nested.ns > 0 || around->nested.unknown)
+            return around->nested;
+    return iterations->outermost;
+}
+
+/* The time of a unit begins when it began, or when the device had finished what it was given
+ * before. After a call whose device work was not collected that moment is not known: what runs on
+ * after its region ended was launched ahead, so it starts with its first kernel. */
+static void set_start(const struct lp_iterations *iterations, struct lp_unit_work *work)
+{
+    struct lp_device_end before = end_before(iterations, work);
+
+    work->started_ns = work->begin_ns;
+    if (!before.unknown)
+        raise_to(&work->started_ns, before.ns);
+    else if (work->frontier_ns > work->end_ns)
+        work->started_ns = work->first_ns;
+    if (work->started_ns > work->first_ns)
+        work->started_ns = work->first_ns;
+}
+
+/* What comes after a unit on the device cannot begin before its end. */
+static void note_device_end(struct lp_iterations *iterations, const struct lp_unit_work *work)
+{
+    struct lp_unit_work *around = find_work(iterations, work->parent);
+    struct lp_device_end *end = around ? &around->nested : &iterations->outermost;
+
+    raise_to(&end->ns, work->frontier_ns);
+    end->unknown = !work->collected || work->truncated;
+}
+
 bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
                         uint32_t *node_out, llmperf_iteration *row_out)
 {
@@ -369,9 +436,11 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     if (!work)
         return false;
     work->unit = 0;
+    fold_spans(iterations, work, work->spans.count);
+    set_start(iterations, work);
+    note_device_end(iterations, work);
     if (work->truncated || work->end_ns < work->begin_ns)
         return false;
-    fold_spans(iterations, work, work->spans.count);
     if (!(stage = find_stage(iterations, work->node))) {
         iterations->failed = true;
         return false;
@@ -380,6 +449,8 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     *node_out = work->node;
     *row_out = make_row(work, stage->path, ++iterations->sequence, with_device);
     lp_iteration_ring_put(iterations->recent, row_out);
+    if (stage->first.sequence == 0)
+        stage->first = *row_out;
     if (count_unit(iterations, stage, work, with_device) < 0)
         iterations->failed = true;
     return true;

@@ -19,6 +19,12 @@ struct lp_span {
     uint32_t length_ns, queued;
 };
 
+/** When the device had finished the units that are done, of those that follow one another. */
+struct lp_device_end {
+    uint64_t ns;  /* 0: none had device work */
+    bool unknown; /* device work of the newest one was not collected */
+};
+
 /** What is known of a unit so far. */
 struct lp_unit_work {
     uint32_t unit, parent, node;
@@ -35,6 +41,8 @@ struct lp_unit_work {
     uint64_t first_ns, frontier_ns; /* of the folded ones: first start, last end */
     uint64_t summed_ns;             /* start of the last folded one */
     uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
+    struct lp_device_end nested; /* of the units directly in it */
+    uint64_t started_ns;         /* begin of its elapsed time */
 };
 
 /** All finished units of one stage. */
@@ -49,6 +57,7 @@ struct lp_stage_total {
         double all, collected;
     } flops, tokens;                  /* given by the program, for the same units */
     uint64_t window_units, window_ns; /* units in triggered windows */
+    llmperf_iteration first;          /* sequence 0: none */
     struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: the class did not run */
 };
 
@@ -61,9 +70,10 @@ struct lp_iterations {
     /* Time from a launch call to its start on an idle GPU: median over launches to an idle GPU; 0:
      * none. */
     uint64_t launch_latency_ns;
-    uint64_t sequence;  /* of the newest iteration */
-    uint64_t late;      /* activities that came after their unit was done */
-    uint64_t unordered; /* activities that started before the folded part */
+    struct lp_device_end outermost; /* of units that are in no other */
+    uint64_t sequence;              /* of the newest iteration */
+    uint64_t late;                  /* activities that came after their unit was done */
+    uint64_t unordered;             /* activities that started before the folded part */
     bool failed;
 };
 

@@ -71,20 +71,32 @@ static void drop_unnamed(llmperf_iteration *row, const struct lp_classifier *cla
             row->class_ms[i] = NAN;
 }
 
-static int add_recent(const struct lp_iterations *iterations,
-                      const struct lp_classifier *classifier, llmperf_profile *profile)
+static int add_iteration(const llmperf_iteration *row, const struct lp_classifier *classifier,
+                         llmperf_profile *profile)
+{
+    llmperf_iteration copy = *row;
+
+    drop_unnamed(&copy, classifier);
+    copy.region = lp_profile_text(profile, row->region);
+    return copy.region ? lp_vector_push(&profile->iterations, copy)
+                       : lp_error(LLMPERF_ENOMEM, "out of memory");
+}
+
+/* The newest, and before them the first of each stage: warm-up shows there. */
+static int add_rows(const struct lp_iterations *iterations, const struct lp_classifier *classifier,
+                    llmperf_profile *profile)
 {
     llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    uint64_t oldest = UINT64_MAX;
     int status = 0;
 
     while (status == 0 && lp_iteration_ring_next(iterations->recent, row.sequence, &row)) {
-        llmperf_iteration copy = row;
-
-        drop_unnamed(&copy, classifier);
-        copy.region = lp_profile_text(profile, row.region);
-        status = copy.region ? lp_vector_push(&profile->iterations, copy)
-                             : lp_error(LLMPERF_ENOMEM, "out of memory");
+        oldest = row.sequence < oldest ? row.sequence : oldest;
+        status = add_iteration(&row, classifier, profile);
     }
+    for (size_t i = 0; status == 0 && i < iterations->stages.count; i++)
+        if (iterations->stages.items[i].first.sequence < oldest)
+            status = add_iteration(&iterations->stages.items[i].first, classifier, profile);
     return status;
 }
 
@@ -186,7 +198,7 @@ int lp_iterations_freeze(const struct lp_iterations *iterations,
     for (size_t i = 0; status == 0 && i < iterations->stages.count; i++)
         status = add_stage(profile, &iterations->stages.items[i], classifier);
     if (status == 0)
-        status = add_recent(iterations, classifier, profile);
+        status = add_rows(iterations, classifier, profile);
     if (status == 0 && iterations->late > 0)
         status = lp_profile_add_note(profile,
                                      "%llu device records came after their iteration was closed: "

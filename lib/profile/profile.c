@@ -61,6 +61,7 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_vector_clear(&profile->iteration_stats);
     lp_vector_clear(&profile->windows);
     lp_vector_clear(&profile->window_kernels);
+    lp_vector_clear(&profile->stage_operators);
     lp_vector_clear(&profile->problems);
     lp_vector_clear(&profile->notes);
     lp_vector_clear(&profile->facts);

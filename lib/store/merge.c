@@ -239,6 +239,21 @@ static int add_facts(struct merger *merger, const llmperf_profile *part)
     return status;
 }
 
+static int add_stage_operator(struct merger *merger, const struct lp_stage_operator *row)
+{
+    struct lp_stage_operator copy = *row;
+
+    for (size_t i = 0; i < merger->out->stage_operators.count; i++) {
+        struct lp_stage_operator *into = &merger->out->stage_operators.items[i];
+
+        if (!lp_row_same(LP_ROW_STAGE_OPERATOR, into, row))
+            continue;
+        lp_row_add(LP_ROW_STAGE_OPERATOR, into, row, 0, 0);
+        return 0;
+    }
+    return push(merger, LP_ROW_STAGE_OPERATOR, &copy);
+}
+
 /* All of it */
 
 static int add_part(struct merger *merger, const llmperf_profile *part, double device_before)
@@ -262,6 +277,8 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_window_kernel(merger, &part->window_kernels.items[i]);
     for (size_t i = 0; i < part->metrics.count && status == 0; i++)
         status = add_metric(merger, &part->metrics.items[i]);
+    for (size_t i = 0; i < part->stage_operators.count && status == 0; i++)
+        status = add_stage_operator(merger, &part->stage_operators.items[i]);
     if (status == 0 && (status = add_lines(merger, part)) == 0)
         status = add_facts(merger, part);
     lp_row_add(LP_ROW_LEDGER, &merger->out->ledger, &part->ledger, device_before, device_ms(part));

@@ -121,7 +121,7 @@ static int open_reader(const char *path, struct lp_sqlite *file)
     return code == SQLITE_OK ? 0 : read_error(file, path);
 }
 
-static int check_format(struct lp_sqlite *file, const char *path, int *format_out)
+static int check_format(struct lp_sqlite *file, const char *path)
 {
     int application = 0, format = 0;
 
@@ -137,13 +137,12 @@ static int check_format(struct lp_sqlite *file, const char *path, int *format_ou
             path, format, LP_STORE_FORMAT);
     if (format == 0)
         return damaged(path, "the format version is missing");
-    *format_out = format;
-    return format >= LP_STORE_OLDEST
+    return format == LP_STORE_FORMAT
                ? 0
                : lp_error(LLMPERF_EFORMAT,
                           "%s has format %d of an earlier version; this version of llmperf reads "
-                          "formats %d to %d; open the file with the earlier version",
-                          path, format, LP_STORE_OLDEST, LP_STORE_FORMAT);
+                          "format %d; open the file with the earlier version",
+                          path, format, LP_STORE_FORMAT);
 }
 
 /* SQLite reads missing bytes at the end of a file as zeros. If there is a log, pages may exist only
@@ -165,7 +164,6 @@ static int check_size(struct lp_sqlite *file, const char *path)
 struct reader {
     struct lp_sqlite file;
     const char *path;
-    int format;
     llmperf_profile *profile;
     sqlite3_stmt *rows; /* of the current table */
     size_t count;       /* rows read */
@@ -380,8 +378,6 @@ static int read_table(struct reader *reader, enum lp_row_id id)
     reader->sum.crc = 0;
     if (status < 0)
         return status;
-    if (!there && id == LP_ROW_KERNEL_SHAPE && reader->format < LP_STORE_FORMAT)
-        return 0;
     if (!there)
         return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s is not an ordinary table", reader->path,
                         kind->table);
@@ -406,7 +402,7 @@ static int read_profile(struct reader *reader)
 {
     int status;
 
-    if ((status = check_format(&reader->file, reader->path, &reader->format)) < 0 ||
+    if ((status = check_format(&reader->file, reader->path)) < 0 ||
         (status = check_size(&reader->file, reader->path)) < 0 ||
         (status = read_checksums(reader)) < 0 || (status = read_table(reader, LP_ROW_LEDGER)) < 0)
         return status;

@@ -35,7 +35,7 @@ PYTHON
 
 metrics=("The run" "What belongs to a region" "Regions and stages" "Kernels" "Shapes of kernels and memcpys" "Kernels on the roofline" "CUDA graphs" "Kernel classes" "Operators"
     "Peaks, floors, MFU and MBU" "Ledger")
-mapfile -t -O ${#metrics[@]} metrics < <(sed -n 's/^## \(Iterations.*\|Named metrics.*\|Recommendations.*\|Counters.*\)$/\1/p' "$LLMPERF_SOURCE/docs/reference/metrics.md")
+mapfile -t -O ${#metrics[@]} metrics < <(sed -n 's/^## \(Iterations.*\|Where the time goes\|Named metrics.*\|Recommendations.*\|Counters.*\)$/\1/p' "$LLMPERF_SOURCE/docs/reference/metrics.md")
 
 expect 0 model deepseek-ocr --decode 3 --gpu H200 --format json
 keys_explained "The JSON of \`llmperf model\`" "Work of a model: FLOPs and bytes" "The run"

@@ -20,29 +20,33 @@ enum change { NOTHING, HOST, REGION, KERNELS, GRAPHS, CAPTURES, GAPS, COPIES, DE
 
 static const struct {
     const char *words;
-    const char *patterns[12];
+    const char *patterns[14];
 } changes[CHANGES] = {
     [NOTHING] = { "nothing", { NULL } },
     [HOST] = { "host time of that region",
                { "*LLM@prefill*wall*", "*LLM@prefill*idle*", "*LLM@prefill*span*",
-                 "*LLM@prefill*tokens_per_s" } },
+                 "*LLM@prefill*tokens_per_s", "*LLM@prefill*elapsed*", "*LLM@prefill*before*",
+                 "*LLM@prefill*after*", "waterfall/*LLM@prefill*" } },
     [REGION] = { "a row of the truncated region", { "*LLM@cut*" } },
     [KERNELS] = { "those kernels are in no region",
                   { "*LLM@prefill*", "kernels/*gemm*", "kernels/*share*", "kernel_classes/*",
-                    "aggregates/*", "recommendations*", "kernel_roofline/*" } },
+                    "aggregates/*", "recommendations*", "kernel_roofline/*", "waterfall/*",
+                    "iterations/*elapsed*", "iterations/*before*" } },
     [GRAPHS] = { "those kernels are in no region",
                  { "*LLM@decode_step*", "kernels/*", "kernel_classes/*", "aggregates/*",
-                   "recommendations*", "captures/*", "kernel_roofline/*" } },
+                   "recommendations*", "captures/*", "kernel_roofline/*", "waterfall/*" } },
     [CAPTURES] = { "`captured_in`, which gives the reason",
-                   { "kernels/*", "captures/*", "recommendations*" } },
+                   { "kernels/*", "captures/*", "recommendations*", "waterfall/*" } },
     [GAPS] = { "span and idle time of that region's iterations",
-               { "iterations/*LLM@prefill*", "recommendations*" } },
+               { "iterations/*LLM@prefill*", "recommendations*", "waterfall/*",
+                 "iterations/*elapsed*", "iterations/*before*" } },
     [COPIES] = { "those memcpys are in no total",
                  { "*LLM@decode_step*", "kernels/*memcpy*", "kernels/*share*", "kernel_classes/*",
-                   "aggregates/*", "recommendations*" } },
+                   "aggregates/*", "recommendations*", "waterfall/*" } },
     [DEVICE] = { "all device numbers from then on",
                  { "regions/*", "stages/*", "kernels/*", "kernel_classes/*", "iterations/*",
-                   "aggregates/*", "operators/*", "recommendations*", "kernel_roofline/*" } },
+                   "aggregates/*", "operators/*", "recommendations*", "kernel_roofline/*",
+                   "waterfall/*" } },
 };
 
 /* Two stages; a fault is planted before, in or behind the first one, or in the second. */

@@ -51,6 +51,76 @@ static void gaps_are_charged_to_the_host_only_if_its_launch_came_late(void **sta
     llmperf_profile_free(profile);
 }
 
+static void check_elapsed(const llmperf_profile *profile, size_t index, double elapsed_ms,
+                          double before_ms, double after_ms)
+{
+    llmperf_iteration row = iteration(profile, index);
+
+    check_close(row.elapsed_ms, elapsed_ms);
+    check_close(row.before_ms, before_ms);
+    check_close(row.after_ms, after_ms);
+    check_close(row.before_ms + row.span_ms + row.after_ms, row.elapsed_ms);
+}
+
+static void steps_launched_ahead_take_the_time_of_the_device(void **state)
+{
+    llmperf_profile *profile = play_script("begin LLM@decode_step\n"       /* at 1000 */
+                                           "launch gemm duration=100000\n" /* runs 1003..1103 */
+                                           "end\n"                         /* at 1002 */
+                                           "begin LLM@decode_step\n"
+                                           "launch gemm duration=100000\n" /* runs 1103..1203 */
+                                           "end\n"
+                                           "begin LLM@decode_step\n"
+                                           "launch gemm duration=100000\n" /* runs 1203..1303 */
+                                           "end\n");
+
+    (void)state;
+    check_elapsed(profile, 0, 0.103, 0.003, 0);
+    check_elapsed(profile, 1, 0.1, 0, 0);
+    check_elapsed(profile, 2, 0.1, 0, 0);
+    check_close(find_spread(profile, "LLM@decode_step", "elapsed").sum_ms, 0.303);
+    check_close(find_spread(profile, "LLM@decode_step", "wall").sum_ms, 0.006);
+    llmperf_profile_free(profile);
+}
+
+static void steps_that_the_host_waits_for_take_its_time(void **state)
+{
+    llmperf_profile *profile = play_script("begin LLM@decode_step\n"     /* at 1000 */
+                                           "launch gemm duration=1000\n" /* runs 1003..1004 */
+                                           "wait 10000\n"                /* 1002..1012 */
+                                           "end\n"                       /* at 1012 */
+                                           "wait 50000\n"                /* outside of the step */
+                                           "begin LLM@decode_step\n"     /* at 1063 */
+                                           "launch gemm duration=1000\n" /* runs 1066..1067 */
+                                           "wait 10000\n"
+                                           "end\n"); /* at 1075 */
+
+    (void)state;
+    check_elapsed(profile, 0, 0.012, 0.003, 0.008);
+    check_elapsed(profile, 1, 0.012, 0.003, 0.008);
+    llmperf_profile_free(profile);
+}
+
+static void a_nested_stage_starts_after_the_one_before_it(void **state)
+{
+    llmperf_profile *profile = play_script("begin LLM@prefill\n"          /* at 1000 */
+                                           "begin LLM@vision\n"           /* at 1001 */
+                                           "launch conv duration=50000\n" /* runs 1004..1054 */
+                                           "end\n"
+                                           "begin LLM@vision\n"           /* at 1004 */
+                                           "launch conv duration=50000\n" /* runs 1054..1104 */
+                                           "end\n"
+                                           "end\n");
+    llmperf_iteration prefill = iteration(profile, 2);
+
+    (void)state;
+    check_elapsed(profile, 0, 0.053, 0.003, 0);
+    check_elapsed(profile, 1, 0.05, 0, 0);
+    assert_string_equal(prefill.region, "LLM@prefill");
+    check_elapsed(profile, 2, 0.104, 0.004, 0);
+    llmperf_profile_free(profile);
+}
+
 static void classes_of_an_instance_add_up_to_its_kernels(void **state)
 {
     llmperf_profile *profile = play_script("begin LLM@decode_step\n"
@@ -119,9 +189,10 @@ static void statistics_hold_all_instances_and_the_newest_are_kept(void **state)
     assert_int_equal(find_spread(profile, "LLM@decode_step", "wall").count, 3000);
     assert_int_equal(find_spread(profile, "LLM@decode_step", "busy").count, 3000);
     check_close(find_spread(profile, "LLM@decode_step", "busy").sum_ms, 3);
-    assert_int_equal(kept, LLMPERF_ITERATIONS_KEPT);
+    assert_int_equal(kept, LLMPERF_ITERATIONS_KEPT + 1);
     assert_int_equal(iteration(profile, kept - 1).sequence, 3000);
-    assert_int_equal(iteration(profile, 0).sequence, 3001 - kept);
+    assert_int_equal(iteration(profile, 0).sequence, 1);
+    assert_int_equal(iteration(profile, 1).sequence, 3001 - LLMPERF_ITERATIONS_KEPT);
     llmperf_profile_free(profile);
 }
 
@@ -159,6 +230,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gaps_are_charged_to_the_host_only_if_its_launch_came_late),
+        cmocka_unit_test(steps_launched_ahead_take_the_time_of_the_device),
+        cmocka_unit_test(steps_that_the_host_waits_for_take_its_time),
+        cmocka_unit_test(a_nested_stage_starts_after_the_one_before_it),
         cmocka_unit_test(classes_of_an_instance_add_up_to_its_kernels),
         cmocka_unit_test(work_of_a_nested_stage_counts_in_both),
         cmocka_unit_test(statistics_hold_all_instances_and_the_newest_are_kept),

@@ -201,10 +201,34 @@ class Recorded(support.TestCase):
         self.assertGreater(step["mbu"], 0.25)
         self.assertLess(step["mbu"], 0.265)
 
+    def test_the_parts_of_a_call_add_up_to_its_elapsed_time(self) -> None:
+        stages = 0
+        for recording in RECORDINGS + sorted(EXAMPLES.glob("*.llmrec")):
+            profile = replay(recording)
+            profile.apply_model(support.DATA / "model/deepseek_ocr.json", dtype="bf16")
+            for row in profile.to_dict()["waterfall"]:
+                with self.subTest(recording=recording.name, stage=row["region"]):
+                    total = sum(part["adds_ms"] for part in row["parts"])
+                    self.assertAlmostEqual(total, row["elapsed_ms"], delta=1e-6 * row["elapsed_ms"])
+                    stages += 1
+        self.assertGreater(stages, 10)
+
+    def test_attention_of_a_graph_is_far_above_its_bound(self) -> None:
+        profile = replay(EXAMPLES / "dsocr_base_graphs.llmrec")
+        profile.apply_model(support.DATA / "model/deepseek_ocr.json", dtype="bf16")
+        row = next(row for row in profile.to_dict()["waterfall"] if row["region"] == STEP)
+        parts = {(part.get("region"), part.get("kernel_class")): part for part in row["parts"]}
+        attention = parts["LLM@attention", "attention"]
+        self.assertAlmostEqual(attention["duration_ms"], 0.1268, delta=0.0001)
+        # KV cache of 411.5 positions on average x 61,440 bytes, at 4.8 TB/s.
+        self.assertAlmostEqual(attention["bound_ms"], 411.5 * 61440 / 4.8e9, delta=0.0001)
+        self.assertLess(parts["LLM@lm_head", "GEMM"]["duration_ms"], 1.2 * parts["LLM@lm_head", "GEMM"]["bound_ms"])
+        self.assertNotIn("bound_reason", row)
+
     def test_shares_of_sampled_steps_are_of_the_sampled_steps(self) -> None:
         report = replay(ENGINE / "light.llmrec").report_markdown()
         steps = report[report.index("400 iterations, device times of 8 of them."):]
-        busy = next(line for line in steps.splitlines() if line.startswith("| … busy"))
+        busy = next(line for line in steps.splitlines() if line.startswith("| …… busy"))
         self.assertGreater(float(busy.split("|")[3]), 80)  # percent of the wall time
 
     def test_vision_in_a_sampled_prefill_is_not_counted_again(self) -> None:

@@ -685,6 +685,9 @@ class llmperf_iteration(Structure):
         ("idle_wait_ms", c_double),
         ("class_ms", c_double * LLMPERF_ITERATION_CLASSES),
         ("window", c_uint64),
+        ("elapsed_ms", c_double),
+        ("before_ms", c_double),
+        ("after_ms", c_double),
     ]
 
 

@@ -73,6 +73,9 @@ void lp_put_kernel_shapes(struct lp_metrics *metrics);
 void lp_put_captures(struct lp_metrics *metrics);
 void lp_put_windows(struct lp_metrics *metrics);
 
+/** The member waterfall. */
+void lp_put_waterfall(struct lp_metrics *metrics);
+
 /** A member that is an array of rows of findings, such as ranks. */
 void lp_put_rows(struct lp_metrics *metrics, const char *key, enum lp_row_id id, const void *rows,
                  size_t count);

@@ -373,6 +373,7 @@ static void put_document(struct lp_metrics *metrics)
     lp_put_kernel_shapes(metrics);
     put_findings(metrics);
     lp_put_captures(metrics);
+    lp_put_waterfall(metrics);
     lp_metrics_rows_json(json, metrics->findings->profile);
     lp_put_iterations(metrics);
     lp_put_windows(metrics);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Members of metrics.json about device work: captures, windows, and rows of findings. */
+/* Members of metrics.json about device work: captures, windows, waterfalls, and rows of findings.
+ */
+#include <math.h>
+
 #include "lib/output/format/metrics_put.h"
 #include "lib/output/format/row_fields.h"
 
@@ -61,6 +64,51 @@ void lp_put_windows(struct lp_metrics *metrics)
         lp_json_open(json, NULL, '{');
         lp_row_json(json, LP_ROW_WINDOW, &tables->windows.items[i].stats);
         put_window_kernels(json, metrics->findings->profile, &tables->windows.items[i]);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+}
+
+/* Members that a kind of parts does not have are left out. */
+static void put_part(struct lp_json *json, const struct lp_waterfall_part *part)
+{
+    lp_json_open(json, NULL, '{');
+    lp_json_string(json, "part", lp_part_names[part->kind].name);
+    lp_json_number(json, "adds_ms", part->ms);
+    if (part->region)
+        lp_json_string(json, "region", part->region);
+    if (part->kernel_class)
+        lp_json_string(json, "kernel_class", part->kernel_class);
+    if (!isnan(part->busy_ms)) {
+        lp_json_number(json, "duration_ms", part->busy_ms);
+        lp_json_number(json, "kernels", part->calls);
+    }
+    if (!isnan(part->bound_ms))
+        lp_json_number(json, "bound_ms", part->bound_ms);
+    if (part->kernel) {
+        lp_json_string(json, "longest_kernel", part->kernel);
+        lp_json_number(json, "longest_kernel_ms", part->kernel_ms);
+    }
+    lp_json_close(json, '}');
+}
+
+void lp_put_waterfall(struct lp_metrics *metrics)
+{
+    struct lp_json *json = &metrics->json;
+
+    lp_json_open(json, "waterfall", '[');
+    for (size_t i = 0; i < metrics->findings->waterfalls.rows.count; i++) {
+        const struct lp_waterfall *row = &metrics->findings->waterfalls.rows.items[i];
+
+        lp_json_open(json, NULL, '{');
+        lp_json_string(json, "region", row->region);
+        lp_json_number(json, "elapsed_ms", row->elapsed_ms);
+        if (row->bound_reason)
+            lp_json_string(json, "bound_reason", row->bound_reason);
+        lp_json_open(json, "parts", '[');
+        for (size_t part = 0; part < row->parts.count; part++)
+            put_part(json, &row->parts.items[part]);
+        lp_json_close(json, ']');
         lp_json_close(json, '}');
     }
     lp_json_close(json, ']');

@@ -218,6 +218,8 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
 {
     int status;
 
+    lp_text_puts(out, "\n## Where the time goes\n\n");
+    lp_waterfall_md(findings, out);
     lp_text_puts(out, "\n## Per-stage timings\n\n");
     if ((status = lp_table_stages(findings, lp_findings_top(findings, TOP_REGIONS), out)) < 0)
         return status;

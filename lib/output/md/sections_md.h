@@ -24,6 +24,9 @@ void lp_measured_md(const struct lp_findings *findings, struct lp_text *out);
 /** Where the time of an iteration is spent, by stage. */
 void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out);
 
+/** From the lower bound of each stage to its elapsed time. */
+void lp_waterfall_md(const struct lp_findings *findings, struct lp_text *out);
+
 /** At most `limit` recommendations, as a numbered list. */
 void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_text *out);
 

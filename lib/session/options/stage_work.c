@@ -7,10 +7,14 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/model/work.h"
+#include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "llmperf/model.h"
 #include "llmperf/region.h"
 
 #define SEQUENCES_MAX 65536u
+#define PHASES        (LLMPERF_PHASE_VISION + 1)
 
 struct lp_stage_work {
     llmperf_model *model;
@@ -20,6 +24,14 @@ struct lp_stage_work {
     uint64_t unknown;                     /* calls without known work */
     char reason[512];                     /* of the first one */
     bool shared_equally; /* lengths of several sequences were assumed to be equal */
+    struct phase_sum {
+        char label[LLMPERF_LABEL_BYTES]; /* of its first call */
+        size_t count;
+        struct {
+            struct lp_operator op; /* of its newest call: names, layers, dtype */
+            double flops, bytes;   /* of all */
+        } operators[LP_OPERATORS_MAX];
+    } phases[PHASES]; /* by LLMPERF_PHASE_… */
 };
 
 int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
@@ -114,11 +126,28 @@ static int fill_sequences(struct lp_stage_work *work, const uint64_t *quantities
     return 0;
 }
 
-static int compute(struct lp_stage_work *work, uint32_t phase, const uint64_t *quantities,
-                   llmperf_work *out)
+/* The operators of a model are the same in each step of a phase. */
+static void add_operators(struct phase_sum *sum, const char *label, const struct lp_operators *list)
+{
+    if (sum->count == 0)
+        snprintf(sum->label, sizeof(sum->label), "%s", label);
+    sum->count = list->count;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct lp_operator *op = &list->items[i];
+
+        sum->operators[i].op = *op;
+        sum->operators[i].flops += (double)op->model;
+        sum->operators[i].bytes += (double)(op->weights + op->kv_read + op->kv_write);
+    }
+}
+
+static int compute(struct lp_stage_work *work, uint32_t phase, const char *label,
+                   const uint64_t *quantities, llmperf_work *out)
 {
     llmperf_step step = LLMPERF_STEP_INIT;
     uint64_t images = quantities[LLMPERF_QUANTITY_SEQUENCES];
+    struct lp_operators list;
+    struct lp_step prepared;
     int status;
 
     step.phase = phase;
@@ -128,7 +157,11 @@ static int compute(struct lp_stage_work *work, uint32_t phase, const uint64_t *q
         step.images = images ? images : 1;
     else
         status = fill_sequences(work, quantities, &step);
-    return status < 0 ? status : llmperf_model_work(work->model, &step, out);
+    if (status < 0 || (status = lp_model_operators(work->model, &step, &prepared, &list)) < 0 ||
+        (status = lp_operators_work(&prepared, &list, out)) < 0)
+        return status;
+    add_operators(&work->phases[phase], label, &list);
+    return 0;
 }
 
 static bool counts_its_work(const uint64_t *quantities)
@@ -145,7 +178,7 @@ static void give_work(void *context, const char *label, const uint64_t *quantiti
 
     if (!phase)
         return;
-    if (compute(work, phase, quantities, &result) == 0) {
+    if (compute(work, phase, label, quantities, &result) == 0) {
         *flops_out = result.model_flops;
         *bytes_out = result.bytes;
     } else if (!counts_its_work(quantities) && work->unknown++ == 0) {
@@ -220,6 +253,33 @@ const char *lp_stage_work_reason(const struct lp_stage_work *work)
     return work->unknown ? work->reason : NULL;
 }
 
+static int add_stage_operators(const struct lp_stage_work *work, llmperf_profile *profile)
+{
+    int status = 0;
+
+    profile->stage_operators.count = 0;
+    for (size_t phase = 0; phase < PHASES; phase++) {
+        const struct phase_sum *sum = &work->phases[phase];
+
+        for (size_t i = 0; status == 0 && i < sum->count; i++) {
+            const struct lp_operator *op = &sum->operators[i].op;
+            struct lp_stage_operator row = {
+                .stage = sum->label,
+                .name = op->name,
+                .layer_kind = op->layer_kind,
+                .dtype = llmperf_name(LLMPERF_NAME_DTYPE, op->dtype),
+                .layers = (uint32_t)op->layers,
+                .flops = sum->operators[i].flops,
+                .bytes = sum->operators[i].bytes,
+            };
+
+            if ((status = lp_row_keep(profile, LP_ROW_STAGE_OPERATOR, &row)) == 0)
+                status = lp_row_push(profile, LP_ROW_STAGE_OPERATOR, &row);
+        }
+    }
+    return status;
+}
+
 int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
                         llmperf_profile *profile)
 {
@@ -234,7 +294,8 @@ int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
         (status = lp_profile_set_fact(profile, "model_parameters_total", total)) < 0 ||
         (status = lp_profile_set_fact(profile, "model_parameters_active", active)) < 0 ||
         (status = lp_profile_set_fact(profile, "dtype", dtype ? dtype : compute_dtype(work))) < 0 ||
-        (status = add_lines(work, profile)) < 0)
+        (status = add_lines(work, profile)) < 0 ||
+        (status = add_stage_operators(work, profile)) < 0)
         return status;
     return add_notes(work, profile);
 }

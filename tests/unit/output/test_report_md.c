@@ -206,9 +206,9 @@ static void iterations_are_a_budget(void **state)
 
     (void)state;
     assert_text_has(text, "### `" SAMPLE_STEP "`\n\n300 iterations.");
-    assert_text_has(text, "| … busy | 4.000 | 40.00 |");
-    assert_text_has(text, "| …… waiting for launch | 4.000 | 40.00 |");
-    assert_text_has(text, "| …… gaps between kernels | 1.000 | 10.00 |");
+    assert_text_has(text, "| …… busy | 4.000 | 40.00 |");
+    assert_text_has(text, "| ……… waiting for launch | 4.000 | 40.00 |");
+    assert_text_has(text, "| ……… gaps between kernels | 1.000 | 10.00 |");
     assert_text_has(text, "| Host only, before and after the GPU work | 1.000 | 10.00 |");
     assert_text_has(text, "| Kernels: attention | 1.000 | 10.00 |");
     llmperf_text_free(text);

@@ -272,6 +272,40 @@ static void a_launch_takes_its_time_to_reach_the_device(void **state)
     lp_iterations_clear(&iterations);
 }
 
+/* A call from 1000 to 2000 whose kernel runs from 5000 to 6000, after one of the same length. */
+static llmperf_iteration after_another(bool collected, uint64_t end_ns)
+{
+    struct lp_activity kernels[] = { { .start_ns = 3000, .end_ns = 4500, .unit = UNIT },
+                                     { .start_ns = 5000, .end_ns = 6000, .unit = INNER } };
+    struct lp_iterations iterations;
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+
+    assert_int_equal(lp_iterations_init(&iterations), 0);
+    lp_iterations_begin(&iterations, UNIT, 0, node, 500, collected, 0);
+    if (collected)
+        lp_iterations_add(&iterations, &kernels[0], 0);
+    lp_iterations_end(&iterations, UNIT, 900, false);
+    lp_iterations_done(&iterations, UNIT, true, &node, &row);
+    lp_iterations_begin(&iterations, INNER, 0, node, 1000, true, 0);
+    lp_iterations_add(&iterations, &kernels[1], 0);
+    lp_iterations_end(&iterations, INNER, end_ns, false);
+    assert_true(lp_iterations_done(&iterations, INNER, true, &node, &row));
+    lp_iterations_clear(&iterations);
+    return row;
+}
+
+static void elapsed_time_begins_when_the_device_was_free(void **state)
+{
+    (void)state;
+    assert_true(fabs(after_another(true, 2000).elapsed_ms * 1e6 - 1500) < 0.01);
+    /* Not collected: work that runs on after its region was launched ahead. */
+    assert_true(fabs(after_another(false, 2000).elapsed_ms * 1e6 - 1000) < 0.01);
+    /* The host waited for it, so nothing ran before. */
+    assert_true(fabs(after_another(false, 7000).elapsed_ms * 1e6 - 6000) < 0.01);
+    assert_true(fabs(after_another(false, 7000).after_ms * 1e6 - 1000) < 0.01);
+}
+
 static void late_work_of_a_finished_instance_changes_nothing_but_a_count(void **state)
 {
     struct lp_activity kernel = { .start_ns = 64000, .end_ns = 65000, .unit = UNIT };
@@ -383,6 +417,7 @@ int main(void)
         cmocka_unit_test(what_comes_far_too_late_is_counted),
         cmocka_unit_test(work_of_many_seconds_is_exact),
         cmocka_unit_test(a_launch_takes_its_time_to_reach_the_device),
+        cmocka_unit_test(elapsed_time_begins_when_the_device_was_free),
         cmocka_unit_test(late_work_of_a_finished_instance_changes_nothing_but_a_count),
         cmocka_unit_test(a_window_counts_a_stage_in_a_stage_once),
         cmocka_unit_test(rows_that_are_read_while_others_are_written_are_whole),

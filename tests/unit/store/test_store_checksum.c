@@ -46,6 +46,13 @@ static llmperf_profile *make_full_profile(void)
         llmperf_window_stats window = LLMPERF_WINDOW_STATS_INIT;
         llmperf_window_kernel kernel = LLMPERF_WINDOW_KERNEL_INIT;
         llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
+        struct lp_stage_operator operator= { .stage = "LLM@decode_step",
+                                             .name = i == 1 ? "qkv" : "mlp",
+                                             .layer_kind = "dense",
+                                             .dtype = "bf16",
+                                             .layers = 32,
+                                             .flops = 4.5 * i,
+                                             .bytes = 8.5 * i };
 
         iteration.region = spread.stats.region = window.region = kernel.region = "LLM@decode_step";
         iteration.sequence = window.number = kernel.window = metric.count = i;
@@ -60,6 +67,7 @@ static llmperf_profile *make_full_profile(void)
         assert_ok(lp_vector_push(&profile->windows, window));
         assert_ok(lp_vector_push(&profile->window_kernels, kernel));
         assert_ok(lp_profile_add_metric(profile, &metric));
+        assert_ok(lp_vector_push(&profile->stage_operators, operator));
     }
     assert_ok(lp_profile_add_note(profile, "another note"));
     return profile;
@@ -284,7 +292,7 @@ static void a_run_that_goes_on_or_was_killed_has_none_and_a_closed_one_has(void 
     assert_ok(lp_store_write(store, profile));
     assert_ok(lp_store_close(store));
     assert_run_holds(run_path, profile);
-    assert_sql_gives("SELECT count(*) FROM checksum", "12");
+    assert_sql_gives("SELECT count(*) FROM checksum", "13");
     run_sql(run_path, "UPDATE ledger SET kernels_seen=kernels_seen+1");
     assert_not_opened(run_path, LLMPERF_EFORMAT, CHANGED);
     llmperf_profile_free(profile);

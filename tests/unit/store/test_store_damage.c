@@ -226,21 +226,7 @@ static void an_older_format_names_both_versions(void **state)
     save_rows(run_path, 1);
     run_sql(run_path, "PRAGMA user_version=1");
     assert_not_opened(run_path, LLMPERF_EFORMAT, "format 1 of an earlier version");
-    assert_error_has("formats 4 to 5");
-}
-
-static void a_file_of_format_4_has_no_shapes(void **state)
-{
-    llmperf_profile *profile = NULL;
-
-    (void)state;
-    save_rows(run_path, 2);
-    run_sql(run_path, "DROP TABLE kernel_shape; PRAGMA user_version=4;"
-                      "DELETE FROM checksum WHERE of_table='kernel_shape'");
-    assert_ok(llmperf_profile_open(run_path, &profile));
-    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNEL_SHAPES), 0);
-    assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS), 2);
-    llmperf_profile_free(profile);
+    assert_error_has("format 5");
 }
 
 static void contents_that_cannot_be_are_errors(void **state)
@@ -457,7 +443,6 @@ int main(void)
         CASE(other_files_are_not_runs),
         CASE(a_newer_format_names_both_versions),
         CASE(an_older_format_names_both_versions),
-        CASE(a_file_of_format_4_has_no_shapes),
         CASE(contents_that_cannot_be_are_errors),
         CASE(tables_that_are_code_are_refused),
         CASE(pipes_and_links_beside_a_run_are_not_opened),

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/waterfall.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/status.h"
+#include "lib/findings/findings.h"
+#include "lib/profile/data.h"
+#include "lib/profile/fields.h"
+#include "llmperf/region.h"
+
+/* Of a stage and its model: further apart than this, the model describes other work. */
+#define SAME_WORK 0.02
+
+#define PART_NAME(constant, name, heading) { name, heading },
+const struct lp_part_name lp_part_names[LP_PART_KINDS] = { LP_WATERFALL_PARTS(PART_NAME) };
+
+/* Where the kernels of a model operator are found: in a region whose name has one of the words,
+ * best the first, and in a kernel class. */
+static const struct {
+    const char *operator, * words[3], *kernel_class;
+} homes[] = {
+    { "qkv", { "qkv", "attn", "attention" }, "GEMM" },
+    { "o_proj", { "o_proj", "attn", "attention" }, "GEMM" },
+    { "attention", { "attn", "attention", NULL }, "attention" },
+    { "rope", { "rope", "attn", "attention" }, "elementwise" },
+    { "mlp", { "mlp", "ffn", NULL }, "GEMM" },
+    { "shared_experts", { "shared", "moe", "mlp" }, "GEMM" },
+    { "experts", { "expert", "moe", NULL }, "MoE" },
+    { "router", { "router", "gate", "moe" }, "GEMM" },
+    { "lm_head", { "lm_head", "head", "logits" }, "GEMM" },
+    { "norm", { "norm", NULL, NULL }, "norm" },
+    { "final_norm", { "norm", NULL, NULL }, "norm" },
+    { "embedding", { "embed", NULL, NULL }, "copy/cast" },
+};
+#define HOMES (sizeof(homes) / sizeof(homes[0]))
+
+struct builder {
+    const struct lp_findings *findings;
+    const struct lp_region_finding *stage;
+    struct lp_waterfall *out;
+    double calls;  /* that times are of: those after warm-up */
+    double steady; /* busy time of these / of all, each per call */
+    double all_calls;
+};
+
+static int add_part(struct builder *builder, const struct lp_waterfall_part *part)
+{
+    return lp_vector_push(&builder->out->parts, *part);
+}
+
+/* A layer has all operators in it: its name says nothing. */
+static bool is_layer(const char *name)
+{
+    size_t digits = strcspn(name, "0123456789");
+
+    return name[digits] && strspn(name + digits, "0123456789") == strlen(name + digits);
+}
+
+/* Label of the innermost region below a stage that launched or captured a kernel; NULL: none that
+ * says what it does. */
+static const char *label_in(const llmperf_kernel_stats *kernel, const char *stage)
+{
+    const char *path = kernel->captured_in ? kernel->captured_in : kernel->region;
+    const char *label = strrchr(path, '/');
+
+    if (kernel->captured_in ? !label : strcmp(path, stage) == 0)
+        return NULL; /* in the stage itself, or directly in what was captured */
+    label = label ? label + 1 : path;
+    return is_layer(label) || strncmp(label, "LLM@(", 5) == 0 ? NULL : label;
+}
+
+static struct lp_waterfall_part *find_part(struct builder *builder,
+                                           const struct lp_waterfall_part *like)
+{
+    for (size_t i = 0; i < builder->out->parts.count; i++) {
+        struct lp_waterfall_part *part = &builder->out->parts.items[i];
+
+        if (part->kind == like->kind && lp_compare_text(part->region, like->region) == 0 &&
+            lp_compare_text(part->kernel_class, like->kernel_class) == 0)
+            return part;
+    }
+    return add_part(builder, like) < 0 ? NULL
+                                       : &builder->out->parts.items[builder->out->parts.count - 1];
+}
+
+/* The outermost advised stage in this one that a kernel belongs to; NULL: none. */
+static const char *nested_stage(const struct lp_findings *findings, const char *region,
+                                const char *stage)
+{
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *other = &findings->regions.items[i];
+
+        if (other->advised && strcmp(other->stats.path, stage) != 0 &&
+            lp_region_is_in(other->stats.path, stage) && lp_region_is_in(region, other->stats.path))
+            return other->stats.path;
+    }
+    return NULL;
+}
+
+static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kernel,
+                      const char *kernel_class)
+{
+    const char *stage = builder->stage->stats.path;
+    const char *nested = nested_stage(builder->findings, kernel->region, stage);
+    struct lp_waterfall_part like = { .kind = nested ? LP_PART_NESTED : LP_PART_KERNELS,
+                                      .region = nested ? nested : label_in(kernel, stage),
+                                      .kernel_class = nested ? NULL : kernel_class,
+                                      .bound_ms = NAN };
+    struct lp_waterfall_part *part = find_part(builder, &like);
+    double ms = builder->steady * kernel->total_ms / builder->all_calls;
+
+    if (!part)
+        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    part->ms += ms;
+    part->busy_ms += ms;
+    part->calls += (double)kernel->calls / builder->all_calls;
+    if (!nested && !(ms <= part->kernel_ms)) {
+        part->kernel = kernel->short_name;
+        part->kernel_ms = ms;
+    }
+    return 0;
+}
+
+static int add_kernels(struct builder *builder)
+{
+    const struct lp_findings *findings = builder->findings;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+
+        llmperf_profile_kernel(findings->profile, i, &kernel);
+        if (kernel.total_ms > 0 && lp_region_is_in(kernel.region, builder->stage->stats.path))
+            status = add_kernel(builder, &kernel,
+                                findings->classes ? findings->kernel_classes.items[i] : NULL);
+    }
+    return status;
+}
+
+/* What the model's operators need at least */
+
+static bool has_word(const char *label, const char *word)
+{
+    for (; label && word && *label; label++)
+        if (strncasecmp(label, word, strlen(word)) == 0)
+            return true;
+    return false;
+}
+
+static int points_of(const struct lp_waterfall_part *part, const char *const words[3],
+                     const char *kernel_class)
+{
+    bool same_class = part->kernel_class && strcmp(part->kernel_class, kernel_class) == 0;
+    bool first = has_word(part->region, words[0]);
+    bool other = has_word(part->region, words[1]) || has_word(part->region, words[2]);
+
+    return (first ? 4 : other ? 2 : 0) + same_class;
+}
+
+/* The part that an operator's kernels are in: by the name of its region and by its class, of equal
+ * ones the longest. NULL: none fits. */
+static struct lp_waterfall_part *home_of(struct builder *builder, const char *operator)
+{
+    static const char *const none[3] = { NULL, NULL, NULL };
+    const char *const *words = none, *kernel_class = "GEMM";
+    struct lp_waterfall_part *best = NULL;
+    int best_points = 0;
+
+    for (size_t i = 0; i < HOMES; i++)
+        if (strcmp(homes[i].operator, operator) == 0) {
+            words = homes[i].words;
+            kernel_class = homes[i].kernel_class;
+        }
+    for (size_t i = 0; i < builder->out->parts.count; i++) {
+        struct lp_waterfall_part *part = &builder->out->parts.items[i];
+        int points = points_of(part, words, kernel_class);
+
+        if (part->kind != LP_PART_KERNELS || points == 0)
+            continue;
+        if (points > best_points || (points == best_points && part->busy_ms > best->busy_ms)) {
+            best = part;
+            best_points = points;
+        }
+    }
+    return best;
+}
+
+/* Work of the stages in it, all calls together. */
+static void take_nested(const struct builder *builder, double *flops, double *bytes)
+{
+    const struct lp_findings *findings = builder->findings;
+    const llmperf_region_stats *stage = &builder->stage->stats;
+
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *other = &findings->regions.items[i];
+
+        if (!other->advised || &other->stats == stage || other->stats.flops == LLMPERF_UNKNOWN ||
+            !lp_region_is_in(other->stats.path, stage->path) ||
+            nested_stage(findings, other->stats.path, stage->path) != other->stats.path)
+            continue;
+        *flops -= (double)other->stats.flops;
+        *bytes -= (double)other->stats.bytes;
+    }
+}
+
+static double bound_of(const struct lp_limits *limits, const struct lp_stage_operator *row,
+                       double calls)
+{
+    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
+    double compute_ms = 0, memory_ms = row->bytes / calls / (limits->bandwidth.value * 1e6);
+
+    if (row->flops > 0) {
+        if (llmperf_hardware_peak(limits->hardware, row->dtype, &peak) < 0)
+            return NAN;
+        compute_ms = row->flops / calls / (peak.value * 1e9);
+    }
+    return isnan(compute_ms) ? (double)NAN : fmax(compute_ms, memory_ms);
+}
+
+static const char *why_no_operators(const struct builder *builder)
+{
+    const llmperf_region_stats *stats = &builder->stage->stats;
+    const llmperf_profile *profile = builder->findings->profile;
+    double flops = (double)stats->flops, bytes = (double)stats->bytes;
+    double model_flops = 0, model_bytes = 0;
+
+    for (size_t i = 0; i < profile->stage_operators.count; i++) {
+        const struct lp_stage_operator *row = &profile->stage_operators.items[i];
+
+        if (strcmp(row->stage, stats->label) == 0) {
+            model_flops += row->flops;
+            model_bytes += row->bytes;
+        }
+    }
+    if (!(model_bytes > 0))
+        return "no model describes the operators of this stage";
+    if (!builder->findings->limits.hardware || !(builder->findings->limits.bandwidth.value > 0))
+        return "the limits of this GPU are not known";
+    if (stats->flops == LLMPERF_UNKNOWN || stats->bytes == LLMPERF_UNKNOWN)
+        return "FLOPs or bytes of the stage are not known";
+    take_nested(builder, &flops, &bytes);
+    /* Only shares count: the model may have been asked for a mean call, once. */
+    if (fabs(model_flops / model_bytes - flops / bytes) > SAME_WORK * flops / bytes)
+        return "the program counted other work than the model computes";
+    return NULL;
+}
+
+/* Give each operator's lower bound to the kernels that compute it. */
+static void take_operators(struct builder *builder)
+{
+    const llmperf_region_stats *stats = &builder->stage->stats;
+    const llmperf_profile *profile = builder->findings->profile;
+    double flops = (double)stats->flops, bytes = (double)stats->bytes, model_bytes = 0;
+
+    take_nested(builder, &flops, &bytes);
+    for (size_t i = 0; i < profile->stage_operators.count; i++)
+        if (strcmp(profile->stage_operators.items[i].stage, stats->label) == 0)
+            model_bytes += profile->stage_operators.items[i].bytes;
+    for (size_t i = 0; i < profile->stage_operators.count; i++) {
+        const struct lp_stage_operator *row = &profile->stage_operators.items[i];
+        struct lp_waterfall_part *part;
+        double bound_ms;
+
+        if (strcmp(row->stage, stats->label) != 0)
+            continue;
+        bound_ms = bound_of(&builder->findings->limits, row,
+                            (double)stats->instances * model_bytes / bytes);
+        if (bound_ms > 0 && (part = home_of(builder, row->name)))
+            part->bound_ms = fmax(part->bound_ms, 0) + bound_ms;
+    }
+}
+
+/* Kernels faster than their bound computed something else: their bound is not known. */
+static double settle_bounds(struct builder *builder)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < builder->out->parts.count; i++) {
+        struct lp_waterfall_part *part = &builder->out->parts.items[i];
+
+        if (part->bound_ms > part->busy_ms)
+            part->bound_ms = NAN;
+        if (isnan(part->bound_ms))
+            continue;
+        part->ms = part->busy_ms - part->bound_ms;
+        sum += part->bound_ms;
+    }
+    return sum;
+}
+
+static int add_fixed(struct builder *builder, enum lp_part_kind kind, double ms)
+{
+    struct lp_waterfall_part part = { .kind = kind, .ms = ms, .busy_ms = NAN, .bound_ms = NAN };
+
+    return isnan(ms) || fabs(ms) < 1e-9 ? 0 : add_part(builder, &part);
+}
+
+static int add_bounds(struct builder *builder)
+{
+    double bound_ms = builder->stage->floor_call_ms, serial_ms = 0;
+    int status = 0;
+
+    if (!(builder->out->bound_reason = why_no_operators(builder))) {
+        take_operators(builder);
+        serial_ms = settle_bounds(builder);
+    }
+    if (serial_ms > 0 && bound_ms > 0 && bound_ms < serial_ms)
+        status = add_fixed(builder, LP_PART_SERIAL, serial_ms - bound_ms);
+    else
+        bound_ms = serial_ms;
+    return status < 0 ? status : add_fixed(builder, LP_PART_BOUND, bound_ms);
+}
+
+static double busy_of(const struct lp_waterfall *waterfall)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < waterfall->parts.count; i++)
+        if (!isnan(waterfall->parts.items[i].busy_ms))
+            sum += waterfall->parts.items[i].busy_ms;
+    return sum;
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    const struct lp_waterfall_part *a = left, *b = right;
+
+    if (a->kind != b->kind)
+        return (int)a->kind - (int)b->kind;
+    return (a->ms < b->ms) - (a->ms > b->ms);
+}
+
+static int fill(struct builder *builder, const struct lp_stage_iterations *iterations)
+{
+    static const struct {
+        enum lp_part_kind kind;
+        enum lp_iteration_time time;
+    } idle[] = {
+        { LP_PART_GAPS, LP_TIME_IDLE_WAIT },
+        { LP_PART_LAUNCH, LP_TIME_IDLE_LAUNCH },
+        { LP_PART_BEFORE, LP_TIME_BEFORE },
+        { LP_PART_AFTER, LP_TIME_AFTER },
+    };
+    int status = add_kernels(builder);
+
+    if (status == 0)
+        status = add_fixed(builder, LP_PART_OVERLAP,
+                           lp_steady_sum(iterations, LP_TIME_BUSY) / builder->calls -
+                               busy_of(builder->out));
+    if (status == 0)
+        status = add_bounds(builder);
+    for (size_t i = 0; status == 0 && i < sizeof(idle) / sizeof(idle[0]); i++)
+        status = add_fixed(builder, idle[i].kind,
+                           lp_steady_sum(iterations, idle[i].time) / builder->calls);
+    if (builder->out->parts.count > 0)
+        qsort(builder->out->parts.items, builder->out->parts.count,
+              sizeof(struct lp_waterfall_part), compare_parts);
+    return status;
+}
+
+int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_findings *findings)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < findings->regions.count; i++) {
+        const struct lp_region_finding *stage = &findings->regions.items[i];
+        const struct lp_stage_iterations *iterations =
+            lp_findings_iterations(findings, stage->stats.path);
+        struct lp_waterfall fresh = { .region = stage->stats.path, .finding = i };
+        struct builder builder = { .findings = findings, .stage = stage };
+
+        if (!stage->advised || !iterations || iterations->overlaps || !findings->device_known ||
+            !(lp_steady_sum(iterations, LP_TIME_SPAN) > 0) ||
+            !(lp_steady_sum(iterations, LP_TIME_ELAPSED) > 0))
+            continue;
+        builder.calls = lp_steady_count(iterations, LP_TIME_ELAPSED);
+        builder.all_calls = (double)iterations->times[LP_TIME_ELAPSED].count;
+        builder.steady = lp_steady_sum(iterations, LP_TIME_BUSY) / builder.calls /
+                         (iterations->times[LP_TIME_BUSY].sum_ms / builder.all_calls);
+        fresh.elapsed_ms = lp_steady_sum(iterations, LP_TIME_ELAPSED) / builder.calls;
+        if (lp_vector_push(&waterfalls->rows, fresh) < 0)
+            return LLMPERF_ENOMEM;
+        builder.out = &waterfalls->rows.items[waterfalls->rows.count - 1];
+        status = fill(&builder, iterations);
+    }
+    return status;
+}
+
+void lp_waterfalls_clear(struct lp_waterfalls *waterfalls)
+{
+    for (size_t i = 0; i < waterfalls->rows.count; i++)
+        lp_vector_clear(&waterfalls->rows.items[i].parts);
+    lp_vector_clear(&waterfalls->rows);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Where the time of a call of a stage goes: from its lower bound to the time that it took.
+ * @threads any thread */
+#ifndef LP_FINDINGS_WATERFALL_H
+#define LP_FINDINGS_WATERFALL_H
+
+#include <stddef.h>
+
+#include "lib/base/vector.h"
+
+struct lp_findings;
+
+/** Parts of the time of a call, in the order of documents: P(CONSTANT, name, heading). */
+#define LP_WATERFALL_PARTS(P)                                                                      \
+    P(BOUND, "bound", "Roofline bound")                                                            \
+    P(SERIAL, "serial", "Operators one after another")                                             \
+    P(KERNELS, "kernels", "Kernels")                                                               \
+    P(NESTED, "nested", "Nested stage")                                                            \
+    P(OVERLAP, "overlap", "Kernels that ran at the same time")                                     \
+    P(GAPS, "gaps", "Gaps between kernels")                                                        \
+    P(LAUNCH, "launch", "GPU idle, waiting for launches")                                          \
+    P(BEFORE, "before", "Before the first kernel")                                                 \
+    P(AFTER, "after", "After the last kernel")
+
+#define LP_WATERFALL_CONSTANT(constant, ...) LP_PART_##constant,
+enum lp_part_kind { LP_WATERFALL_PARTS(LP_WATERFALL_CONSTANT) LP_PART_KINDS };
+
+struct lp_part_name {
+    const char *name, *heading;
+};
+extern const struct lp_part_name lp_part_names[LP_PART_KINDS];
+
+/** What a part adds to the time of a call. Times are means over the collected calls, ms. */
+struct lp_waterfall_part {
+    enum lp_part_kind kind;
+    const char *region;       /* KERNELS: label of the region inside the stage, NESTED: path of the
+                                 stage; NULL: none */
+    const char *kernel_class; /* KERNELS; NULL: not known */
+    double ms;                /* KERNELS: above their lower bound; below 0 for OVERLAP */
+    double busy_ms;           /* KERNELS, NESTED: duration; NaN: other parts */
+    double bound_ms;          /* KERNELS: lower bound of the model's operators that they are; NaN:
+                                 no operator is known to be theirs */
+    double calls;             /* KERNELS, NESTED: how many ran */
+    const char *kernel;       /* KERNELS: the one with most time */
+    double kernel_ms;
+};
+
+/** The parts add up to elapsed_ms. */
+struct lp_waterfall {
+    const char *region; /* path of the stage */
+    size_t finding;     /* its row in findings->regions */
+    double elapsed_ms;
+    const char *bound_reason; /* why no lower bound of operators is known; NULL: it is */
+    LP_VECTOR(struct lp_waterfall_part) parts; /* by kind; of each the longest first */
+};
+
+/** Zero-initialised: none. */
+struct lp_waterfalls {
+    LP_VECTOR(struct lp_waterfall) rows; /* in the order of regions */
+};
+
+/** Of each stage that advice is about, from the rest of the findings. 0 or LLMPERF_ENOMEM. Clear
+ * them afterwards in both cases. */
+int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_findings *findings);
+void lp_waterfalls_clear(struct lp_waterfalls *waterfalls);
+
+#endif

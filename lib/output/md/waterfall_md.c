@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/number.h"
+#include "lib/output/format/markdown.h"
+#include "lib/output/md/sections_md.h"
+
+/* Parts below this share of the elapsed time are one row. */
+#define SMALL_SHARE 0.005
+
+/* "attention: GEMM" */
+static void name_part(const struct lp_waterfall_part *part, struct lp_text *out)
+{
+    const char *at = part->region ? strchr(part->region, '@') : NULL;
+
+    if (part->kind != LP_PART_KERNELS) {
+        lp_text_puts(out, lp_part_names[part->kind].heading);
+        if (part->region) {
+            lp_text_puts(out, " ");
+            lp_md_code(out, part->region);
+        }
+        return;
+    }
+    if (part->region)
+        lp_md_text(out, at && part->kind == LP_PART_KERNELS ? at + 1 : part->region);
+    lp_text_printf(out, "%s%s", part->region && part->kernel_class ? ": " : "",
+                   part->kernel_class ? part->kernel_class
+                   : part->region     ? ""
+                                      : "kernels");
+}
+
+static void add_row(const struct lp_waterfall *waterfall, const struct lp_waterfall_part *part,
+                    struct lp_text *out)
+{
+    lp_text_puts(out, "| ");
+    name_part(part, out);
+    lp_text_puts(out, " |");
+    lp_md_cell_number(out, part->ms);
+    lp_md_cell_number(out, 100 * part->ms / waterfall->elapsed_ms);
+    lp_md_cell_number(out, part->busy_ms);
+    lp_md_cell_number(out, part->bound_ms);
+    lp_md_cell_number(out, part->busy_ms / part->bound_ms);
+    lp_text_puts(out, " ");
+    if (part->kernel)
+        lp_md_code(out, part->kernel);
+    else
+        lp_text_puts(out, "–");
+    lp_text_puts(out, " |\n");
+}
+
+static void add_waterfall(const struct lp_waterfall *waterfall, struct lp_text *out)
+{
+    double small_ms = 0;
+
+    lp_text_puts(out, "### ");
+    lp_md_code(out, waterfall->region);
+    lp_text_printf(out, "\n\n%s ms of elapsed time a call.", LP_NUMBER(waterfall->elapsed_ms, 4));
+    if (waterfall->bound_reason)
+        lp_text_printf(out, " Lower bounds of operators are unknown: %s.", waterfall->bound_reason);
+    lp_text_puts(out, "\n\n| Part | Adds ms | % | Duration ms | Lower bound ms | Ratio | Longest "
+                      "kernel |\n| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    for (size_t i = 0; i < waterfall->parts.count; i++) {
+        const struct lp_waterfall_part *part = &waterfall->parts.items[i];
+
+        if (fabs(part->ms) < SMALL_SHARE * waterfall->elapsed_ms)
+            small_ms += part->ms;
+        else
+            add_row(waterfall, part, out);
+    }
+    if (fabs(small_ms) > 0) {
+        lp_text_puts(out, "| Parts below 0.5 % |");
+        lp_md_cell_number(out, small_ms);
+        lp_md_cell_number(out, 100 * small_ms / waterfall->elapsed_ms);
+        lp_text_puts(out, " – | – | – | – |\n");
+    }
+    lp_text_puts(out, "\n");
+}
+
+void lp_waterfall_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    if (findings->waterfalls.rows.count == 0) {
+        lp_text_puts(out, "Unknown: no stage was recorded call by call with its device work.\n");
+        return;
+    }
+    for (size_t i = 0; i < findings->waterfalls.rows.count; i++)
+        add_waterfall(&findings->waterfalls.rows.items[i], out);
+    lp_text_puts(out, "The parts of a call add up to its elapsed time. Kernels add what their "
+                      "duration is above the lower bound of the model's operators that they "
+                      "compute; where no operator is known to be theirs, all of it.\n");
+}

@@ -33,8 +33,10 @@ static void print_stage(const llmperf_profile *profile, size_t at)
     llmperf_profile_stage(profile, at, &stage);
     printf("%s, calls: %llu\n", stage.path, (unsigned long long)stage.calls);
     print_number(profile, at, "tokens_per_s", stage.tokens_per_s);
-    print_number(profile, at, "mfu", stage.mfu);
+    print_number(profile, at, "mfu", stage.mfu); /* while busy */
     print_number(profile, at, "mbu", stage.mbu);
+    print_number(profile, at, "mfu_elapsed", stage.mfu_elapsed);
+    print_number(profile, at, "mbu_elapsed", stage.mbu_elapsed);
     print_number(profile, at, "busy_ms", stage.busy_ms);
     print_number(profile, at, "floor_ms", stage.floor_ms);
     printf("  bound        %s\n", llmperf_name(LLMPERF_NAME_BOUND, stage.bound));

@@ -36,6 +36,8 @@ class Stages(unittest.TestCase):
             self.assertAlmostEqual(float(stage[name]), float(stage["floor_ms"]) / float(stage["busy_ms"]), 3)
         # 16 GB of weights at 3.35 TB/s
         self.assertAlmostEqual(float(step["floor_ms"]) / 16, 4.5, delta=0.1)
+        for stage in (prefill, step):
+            self.assertLess(float(stage["mfu_elapsed"]), float(stage["mfu"]))
         self.assertLessEqual(float(prefill["tokens_per_s"]), 1024 / 0.040)
         self.assertLessEqual(float(step["tokens_per_s"]), 1 / 0.008)
 
@@ -43,7 +45,7 @@ class Stages(unittest.TestCase):
         found = stages()
         for stage in found.values():
             self.assertGreater(float(stage["tokens_per_s"]), 0)
-            for name in ("mfu", "mbu", "floor_ms"):
+            for name in ("mfu", "mbu", "mfu_elapsed", "mbu_elapsed", "floor_ms"):
                 number, _, reason = stage[name].partition(": ")
                 self.assertTrue(math.isnan(float(number)) and reason, stage[name])
 

@@ -48,8 +48,8 @@ typedef struct llmperf_stage {
     double wall_ms;      /**< host time, sum of all calls */
     double call_ms;      /**< host time per call, mean */
     double tokens_per_s; /**< see rate */
-    double mfu;          /**< model FLOPs / (device busy time x peak), 0 to 1 */
-    double mbu;          /**< bytes / (device busy time x bandwidth), 0 to 1 */
+    double mfu;          /**< MFU while busy: model FLOPs / (device busy time x peak), 0 to 1 */
+    double mbu;          /**< MBU while busy: bytes / (device busy time x bandwidth), 0 to 1 */
     double busy_ms;      /**< device busy time, sum of all calls */
     double busy_low_ms, busy_high_ms; /**< 95 % confidence interval of busy_ms (Student's t over the
                                          collected calls); busy_ms if all calls were collected */
@@ -64,6 +64,9 @@ typedef struct llmperf_stage {
     uint32_t confidence; /**< LLMPERF_CONFIDENCE_… of the GPU's peak or bandwidth, whichever is
                             lower; mfu, mbu, floor and bound depend on these */
     uint32_t reserved;   /**< 0 */
+    double mfu_elapsed; /**< MFU: model FLOPs / (elapsed time x peak), 0 to 1. Elapsed is the longer
+                           of host time and device busy time */
+    double mbu_elapsed; /**< MBU: bytes / (elapsed time x bandwidth), 0 to 1 */
 } llmperf_stage;
 #define LLMPERF_STAGE_INIT LLMPERF_INIT(llmperf_stage)
 

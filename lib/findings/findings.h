@@ -36,6 +36,7 @@ struct lp_region_finding {
     llmperf_region_stats known;
     llmperf_utilisation use; /* mbu is at most 1 here */
     const char *mfu_reason, *mbu_reason, *bound_reason, *floor_reason, *ratio_reason;
+    const char *mfu_elapsed_reason, *mbu_elapsed_reason;
     /* mfu and mbu relative to the measured peaks of this GPU. */
     double mfu_measured, mbu_measured;
     const char *mfu_measured_reason, *mbu_measured_reason;
@@ -90,6 +91,9 @@ int lp_stages_mark(struct lp_findings *findings);
 int lp_advice_add(struct lp_findings *findings);
 int lp_regions_add(struct lp_findings *findings);
 
+/** Utilisation over elapsed time, once it is known which stages overlapped. */
+void lp_regions_set_elapsed(struct lp_findings *findings);
+
 /** Sums over the rows of a stage, which has one for each process and GPU. */
 struct lp_stage_sum {
     size_t rows, processes;
@@ -112,8 +116,9 @@ struct lp_spread {
 
 struct lp_stage_spread {
     uint64_t least_calls, most_calls;
-    struct lp_spread call_ms, tokens_per_s, wall_ratio, mbu, mfu, busy_ms, busy_share;
-    bool compute; /* a row is bounded by arithmetic */
+    struct lp_spread call_ms, tokens_per_s, wall_ratio, busy_ms, busy_share;
+    struct lp_spread mbu, mfu, mbu_elapsed, mfu_elapsed;
+    const char *bound; /* lp_bound_words() of the first row */
 };
 
 /** Over the rows of a path that have a complete call. */

@@ -28,6 +28,9 @@ void lp_limits_init(struct lp_limits *limits, const llmperf_profile *profile,
                     const struct lp_machine *machine, size_t gpu);
 void lp_limits_clear(struct lp_limits *limits);
 
+/** "memory-bandwidth bound": what the roofline bound on time is given by. */
+const char *lp_bound_words(double compute_floor_ms, double memory_floor_ms);
+
 /** Utilisation of a region for the work that program or model gave.
  * @param limits  NULL: the region ran on another GPU. */
 void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats *region,

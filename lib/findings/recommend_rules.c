@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/findings/limits.h"
 #include "lib/findings/recommend.h"
 #include "lib/base/number.h"
 #include "llmperf/sys/analysis.h"
@@ -41,19 +42,20 @@ static void add_word(struct lp_recommendation *out, const char *name, const char
             (llmperf_evidence){ sizeof(llmperf_evidence), name, "", word, NAN };
 }
 
-static const char *bound_word(const struct lp_stage_facts *stage)
+static const char *bound_words(const struct lp_stage_facts *stage)
 {
-    return stage->compute_floor_ms > stage->memory_floor_ms ? "compute" : "memory-bandwidth";
+    return lp_bound_words(stage->compute_floor_ms, stage->memory_floor_ms);
 }
 
-/* "LLM@decode_step runs 16.0x slower than its memory-bandwidth bound and has ". */
+/* "LLM@decode_step runs 16.0x slower than its memory-bandwidth bound (wall time / bound) and has ".
+ */
 static void say_distance(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
     lp_text_puts(text, stage->label);
     if (stage->wall_ratio > 1) {
-        lp_text_printf(text, " runs %sx slower than its %s bound and", N(stage->wall_ratio),
-                       bound_word(stage));
+        lp_text_printf(text, " runs %sx slower than its %s (wall time / bound) and",
+                       N(stage->wall_ratio), bound_words(stage));
         add(out, "wall_ratio", stage->wall_ratio);
     }
     lp_text_puts(text, " has ");
@@ -159,8 +161,8 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
         return false;
     add(out, "floor_ratio", stage->floor_ratio);
     add(out, "mbu", stage->mbu);
-    lp_text_printf(text, "The kernels of %s run %sx slower than its %s bound", stage->label,
-                   N(stage->floor_ratio), bound_word(stage));
+    lp_text_printf(text, "The kernels of %s run %sx slower than its %s (GPU busy time / bound)",
+                   stage->label, N(stage->floor_ratio), bound_words(stage));
     if (stage->top_class && stage->device_ms > 0) {
         double share = stage->top_class_ms / stage->device_ms;
 
@@ -181,10 +183,13 @@ static bool memory_bound(const struct lp_stage_facts *stage, struct lp_recommend
         return false;
     add(out, "floor_ratio", stage->floor_ratio);
     add(out, "mbu", stage->mbu);
-    lp_text_printf(text, "%s is memory bound: its kernels take %sx the memory-bandwidth bound",
+    lp_text_printf(text,
+                   "%s is memory bound: its kernels take %sx the memory-bandwidth bound (GPU "
+                   "busy time / bound",
                    stage->label, N(stage->floor_ratio));
     if (!isnan(stage->mbu))
-        lp_text_printf(text, " (MBU %s %%)", PERCENT(stage->mbu));
+        lp_text_printf(text, "; MBU while busy %s %%", PERCENT(stage->mbu));
+    lp_text_puts(text, ")");
     lp_text_puts(text,
                  ". Only fewer bytes make it faster (quantised weights or KV cache); a larger "
                  "batch gives more tokens for the same bytes.");

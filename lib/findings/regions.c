@@ -69,7 +69,7 @@ static void set_use(const struct lp_findings *findings, struct lp_region_finding
     region->mbu_reason = isnan(use->mbu) ? why_not(findings, stats, false, use->mbu_reason) : NULL;
     /* A utilisation above 1 would be misread. */
     if (use->mbu > 1) {
-        use->mbu = NAN;
+        use->mbu = use->mbu_elapsed = NAN;
         region->mbu_reason =
             "above 1: the bytes fit in the L2 cache and are not read from device memory";
     }
@@ -80,6 +80,44 @@ static void set_use(const struct lp_findings *findings, struct lp_region_finding
     region->bound_reason = use->bound == LLMPERF_BOUND_UNKNOWN
                                ? why_not(findings, stats, true, use->bound_reason)
                                : NULL;
+}
+
+static const char no_elapsed_time[] =
+    "the elapsed time is not known: no call was complete, or one was cut by the start or the end "
+    "of the session";
+static const char at_once[] =
+    "calls ran at the same time: the sum of their wall times is not elapsed time";
+
+static void set_elapsed(struct lp_region_finding *region, bool overlaps)
+{
+    const char *reason = overlaps ? at_once : no_elapsed_time;
+
+    if (overlaps)
+        region->use.mfu_elapsed = region->use.mbu_elapsed = NAN;
+    region->mfu_elapsed_reason = !isnan(region->use.mfu_elapsed) ? NULL
+                                 : region->mfu_reason            ? region->mfu_reason
+                                                                 : reason;
+    region->mbu_elapsed_reason = !isnan(region->use.mbu_elapsed) ? NULL
+                                 : region->mbu_reason            ? region->mbu_reason
+                                                                 : reason;
+}
+
+/* In a stage whose calls overlapped, or around one. */
+static bool is_at_once(const struct lp_findings *findings, const char *path)
+{
+    for (size_t i = 0; i < findings->stages.count; i++)
+        if (findings->stages.items[i].overlaps &&
+            (lp_region_is_in(path, findings->stages.items[i].region) ||
+             lp_region_is_in(findings->stages.items[i].region, path)))
+            return true;
+    return false;
+}
+
+void lp_regions_set_elapsed(struct lp_findings *findings)
+{
+    for (size_t i = 0; i < findings->regions.count; i++)
+        set_elapsed(&findings->regions.items[i],
+                    is_at_once(findings, findings->regions.items[i].stats.path));
 }
 
 /* Share of a measured peak. If the share of the data-sheet peak is unknown, so is this one, for the

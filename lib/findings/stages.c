@@ -117,6 +117,8 @@ static void set_use(const struct lp_findings *findings, const struct lp_region_f
 
     stage->mfu = use->mfu;
     stage->mbu = use->mbu;
+    stage->mfu_elapsed = use->mfu_elapsed;
+    stage->mbu_elapsed = use->mbu_elapsed;
     stage->floor_ms = region->scale * use->time_floor_ms;
     stage->floor_ratio = use->floor_ratio;
     stage->wall_ratio = use->wall_ratio;
@@ -127,6 +129,8 @@ static void set_use(const struct lp_findings *findings, const struct lp_region_f
                                 : limits->bandwidth.confidence;
     row->reasons[LP_STAGE_MFU] = region->mfu_reason;
     row->reasons[LP_STAGE_MBU] = region->mbu_reason;
+    row->reasons[LP_STAGE_MFU_ELAPSED] = region->mfu_elapsed_reason;
+    row->reasons[LP_STAGE_MBU_ELAPSED] = region->mbu_elapsed_reason;
     row->reasons[LP_STAGE_BOUND] = region->bound_reason;
     row->reasons[LP_STAGE_FLOOR] = region->floor_reason;
     row->reasons[LP_STAGE_RATIO] = region->ratio_reason;
@@ -165,6 +169,8 @@ const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
         { "rate", LP_STAGE_TOKENS },
         { "mfu", LP_STAGE_MFU },
         { "mbu", LP_STAGE_MBU },
+        { "mfu_elapsed", LP_STAGE_MFU_ELAPSED },
+        { "mbu_elapsed", LP_STAGE_MBU_ELAPSED },
         { "device", LP_STAGE_DEVICE },
         { "busy_ms", LP_STAGE_BUSY },
         { "busy_low_ms", LP_STAGE_INTERVAL },
@@ -241,7 +247,10 @@ static void add_row(struct lp_stage_spread *spread, const struct lp_region_findi
     widen(&spread->wall_ratio, row->use.wall_ratio);
     widen(&spread->mbu, row->use.mbu);
     widen(&spread->mfu, row->use.mfu);
-    spread->compute |= row->use.compute_floor_ms > row->use.memory_floor_ms;
+    widen(&spread->mbu_elapsed, row->use.mbu_elapsed);
+    widen(&spread->mfu_elapsed, row->use.mfu_elapsed);
+    if (!spread->bound)
+        spread->bound = lp_bound_words(row->use.compute_floor_ms, row->use.memory_floor_ms);
     if (region->device < 0)
         return;
     widen(&spread->busy_ms, region->gpu_busy_ms);
@@ -251,9 +260,8 @@ static void add_row(struct lp_stage_spread *spread, const struct lp_region_findi
 struct lp_stage_spread lp_stage_spread_of(const struct lp_findings *findings, const char *path)
 {
     static const struct lp_spread none = { NAN, NAN };
-    struct lp_stage_spread spread = {
-        UINT64_MAX, 0, none, none, none, none, none, none, none, false
-    };
+    struct lp_stage_spread spread = { UINT64_MAX, 0,    none, none, none, none,
+                                      none,       none, none, none, none, NULL };
 
     for (size_t i = 0; i < findings->regions.count; i++)
         if (strcmp(findings->regions.items[i].stats.path, path) == 0 &&

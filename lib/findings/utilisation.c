@@ -5,6 +5,7 @@
 
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
+#include "lib/findings/limits.h"
 #include "llmperf/sys/analysis.h"
 
 /* Bounds with a smaller ratio are called balanced. */
@@ -105,6 +106,13 @@ static void set_mbu(const llmperf_utilisation_input *in, llmperf_utilisation *ou
     }
 }
 
+/* The time is that of a busy device; utilisation in the field's sense is of all elapsed time. */
+static void set_elapsed(const llmperf_utilisation_input *in, llmperf_utilisation *out)
+{
+    out->mfu_elapsed = out->mfu * in->busy_share;
+    out->mbu_elapsed = out->mbu * in->busy_share;
+}
+
 static void set_roofline(const llmperf_utilisation_input *in, llmperf_utilisation *out)
 {
     out->intensity = in->flops / in->bytes;
@@ -179,6 +187,15 @@ static uint32_t bound_of_floors(const llmperf_utilisation *out)
     return compute > CLEARLY * memory ? LLMPERF_BOUND_COMPUTE : LLMPERF_BOUND_BALANCED;
 }
 
+const char *lp_bound_words(double compute_floor_ms, double memory_floor_ms)
+{
+    if (isnan(compute_floor_ms) || memory_floor_ms > CLEARLY * compute_floor_ms)
+        return "memory-bandwidth bound";
+    if (isnan(memory_floor_ms) || compute_floor_ms > CLEARLY * memory_floor_ms)
+        return "compute bound";
+    return "compute and memory-bandwidth bound";
+}
+
 static void set_bound(const llmperf_utilisation_input *in, llmperf_utilisation *out)
 {
     bool far = (isnan(in->busy_share) ? out->floor_ratio : out->wall_ratio) > FAR_ABOVE;
@@ -210,6 +227,7 @@ int llmperf_utilisation_compute(const llmperf_utilisation_input *input, llmperf_
         return status;
     set_mfu(&in, &whole);
     set_mbu(&in, &whole);
+    set_elapsed(&in, &whole);
     set_roofline(&in, &whole);
     set_floors(&in, &whole);
     set_ratio(&in, &whole);

@@ -269,6 +269,23 @@ class Recorded(support.TestCase):
             both = slow["LLM@prefill"]["saving_ms"] + slow["LLM@prefill/LLM@vision"]["saving_ms"]
             self.assertAlmostEqual(both, prefill["gpu_busy_ms"] - prefill["time_floor_ms"], places=6)
 
+    def test_mfu_is_of_elapsed_time_and_of_busy_time(self) -> None:
+        profile = with_model("light")
+        metrics = profile.to_dict()
+        found = regions(metrics)
+        for path in (STEP, "LLM@prefill", "LLM@prefill/LLM@vision"):
+            row = found[path]
+            collected = row["wall_ms"]["sum"] * row["sampled_fraction"]
+            busy = min(1, row["gpu_busy_ms"] / collected)
+            for name in ("mfu", "mbu"):
+                self.assertAlmostEqual(row[f"{name}_elapsed"], row[name] * busy, places=12)
+        self.assertEqual(found["LLM@prefill/LLM@vision"]["mfu_elapsed"], found["LLM@prefill/LLM@vision"]["mfu"])  # asynchronous
+        stage = next(stage for stage in profile.stages if stage["path"] == STEP)
+        self.assertAlmostEqual(stage["mbu_elapsed"], found[STEP]["mbu_elapsed"], places=12)
+        at_once = with_model("streams").to_dict()
+        self.assertIsNone(regions(at_once)[STEP]["mfu_elapsed"])
+        self.assertTrue(any(note.startswith("mfu_elapsed is null") and "same time" in note for note in at_once["notes"]), at_once["notes"])
+
     def test_captures_of_sampled_steps_are_of_a_sampled_step(self) -> None:
         metrics = self.metrics("light")
         whole = next(row for row in metrics["captures"] if row["region"] == STEP)

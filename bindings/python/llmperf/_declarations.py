@@ -300,6 +300,8 @@ class llmperf_stage(Structure):
         ("bound", c_uint32),
         ("confidence", c_uint32),
         ("reserved", c_uint32),
+        ("mfu_elapsed", c_double),
+        ("mbu_elapsed", c_double),
     ]
 
 
@@ -916,6 +918,8 @@ class llmperf_utilisation(Structure):
         ("bound_reason", c_char_p),
         ("bound", c_uint32),
         ("warnings", c_uint32),
+        ("mfu_elapsed", c_double),
+        ("mbu_elapsed", c_double),
     ]
 
 

@@ -65,9 +65,12 @@ typedef struct llmperf_utilisation {
     double floor_ratio;   /**< time / floor, at least 1 */
     double wall_ratio;    /**< host time / floor */
     const char *mfu_reason, *mbu_reason, *intensity_reason, *floor_reason, *ratio_reason,
-        *bound_reason; /**< why the value is not known; NULL: it is */
-    uint32_t bound;    /**< LLMPERF_BOUND_… */
-    uint32_t warnings; /**< LLMPERF_WARNING_… */
+        *bound_reason;  /**< why the value is not known; NULL: it is */
+    uint32_t bound;     /**< LLMPERF_BOUND_… */
+    uint32_t warnings;  /**< LLMPERF_WARNING_… */
+    double mfu_elapsed; /**< mfu x busy_share: with device busy time as time, MFU over elapsed time,
+                           as the field defines it; NaN if either is not known */
+    double mbu_elapsed; /**< mbu x busy_share */
 } llmperf_utilisation;
 #define LLMPERF_UTILISATION_INIT LLMPERF_INIT(llmperf_utilisation)
 

@@ -140,8 +140,10 @@ static void utilisation_row(const struct lp_findings *findings, size_t i, struct
     lp_html_cell_number(out, NULL, use->time_floor_ms);
     lp_html_cell_number(out, NULL, use->wall_ratio);
     lp_html_cell_number(out, NULL, use->floor_ratio);
+    lp_html_cell_percent(out, NULL, use->mbu_elapsed);
     lp_html_cell_percent(out, NULL, use->mbu);
     lp_html_cell_percent(out, NULL, region->mbu_measured);
+    lp_html_cell_percent(out, NULL, use->mfu_elapsed);
     lp_html_cell_percent(out, NULL, use->mfu);
     lp_html_cell_percent(out, NULL, region->mfu_measured);
     lp_html_cell_percent(out, NULL, use->mfu_limit);
@@ -155,15 +157,17 @@ static void utilisation_row(const struct lp_findings *findings, size_t i, struct
 void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_html_column columns[] = { { "Region", NULL },
-                                                     { "Floor ms", "time_floor_ms" },
-                                                     { "Wall/floor", "wall_ratio" },
-                                                     { "Busy/floor", "floor_ratio" },
-                                                     { "MBU", "mbu" },
+                                                     { "Bound ms", "time_floor_ms" },
+                                                     { "Wall/bound", "wall_ratio" },
+                                                     { "Busy/bound", "floor_ratio" },
+                                                     { "MBU", "mbu_elapsed" },
+                                                     { "while busy", "mbu" },
                                                      { "of measured", "mbu_measured" },
-                                                     { "MFU", "mfu" },
+                                                     { "MFU", "mfu_elapsed" },
+                                                     { "while busy", "mfu" },
                                                      { "of measured", "mfu_measured" },
                                                      { "MFU limit", "mfu_limit" },
-                                                     { "Bound", NULL },
+                                                     { "Limited by", NULL },
                                                      { "FLOPs from", NULL },
                                                      { NULL, NULL } };
 
@@ -183,8 +187,8 @@ void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out
     lp_html_rows_open(
         out,
         lp_is_sampled(findings->profile)
-            ? "The floor is the roofline lower bound on time, for the work of the collected calls."
-            : "The floor is the roofline lower bound on time, for the work of all calls.",
+            ? "The bound is the roofline lower bound on time, for the work of the collected calls."
+            : "The bound is the roofline lower bound on time, for the work of all calls.",
         columns);
     for (size_t i = 0; i < findings->regions.count; i++) {
         const llmperf_region_stats *stats = &findings->regions.items[i].stats;
@@ -195,12 +199,15 @@ void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out
     lp_html_table_close(out);
     lp_text_puts(
         out,
-        "<p class=\"note\">For decode look at the distance from the floor first, then at MBU: MFU "
-        "is necessarily small there. Wall/floor equals busy/floor where the device worked longer "
-        "than the host was in the region. Bound: compute or memory if its lower bound on time is "
-        "more than 1.2 times the other, balanced if neither is, communication if transfers between "
-        "GPUs take longer than both, launch if the host time is above 3 times the floor and the "
-        "GPU is busy for less than half of it. Regions with unknown work are not listed.</p>\n");
+        "<p class=\"note\">Wall/bound: wall time over the bound; busy/bound: GPU busy time over "
+        "it. "
+        "They are equal where the device worked longer than the host was in the region. MFU and "
+        "MBU are over elapsed time (wall time, or GPU busy time where that is longer), while busy: "
+        "over GPU busy time. Limited by: memory or compute, the one whose bound is at least 1.2x "
+        "the other; balanced, neither is; communication, the links; launch, wall/bound above 3 and "
+        "the GPU busy for less than half of the wall time. For decode look at wall/bound first, "
+        "then at MBU: MFU is necessarily small there. Regions with unknown work are not "
+        "listed.</p>\n");
 }
 
 static void spread_row(const char *name, const char *base, const llmperf_iteration_stats *stats,

@@ -16,7 +16,7 @@ static const struct section {
     { "recommendations", "Recommendations", lp_html_advice, false },
     { "timeline-of-stages", "Timeline", lp_svg_timeline, true },
     { "stages", "Stages", lp_html_stages, false },
-    { "utilisation", "Distance from the floor, MBU and MFU", lp_html_utilisation, true },
+    { "utilisation", "Distance from the bound, MBU and MFU", lp_html_utilisation, true },
     { "roofline-of-regions", "Roofline", lp_svg_roofline, false },
     { "iterations", "Iterations", lp_html_iterations, true },
     { "kernel-classes", "Kernel classes", lp_html_classes, false },

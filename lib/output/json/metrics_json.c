@@ -23,6 +23,8 @@ static void put_region_utilisation(struct lp_metrics *metrics,
     lp_put_utilisation(metrics, "mfu", use->mfu, region->mfu_reason);
     lp_put_utilisation(metrics, "hfu", region->measured.hfu, region->measured.hfu_reason);
     lp_put_utilisation(metrics, "mbu", use->mbu, region->mbu_reason);
+    lp_put_utilisation(metrics, "mfu_elapsed", use->mfu_elapsed, region->mfu_elapsed_reason);
+    lp_put_utilisation(metrics, "mbu_elapsed", use->mbu_elapsed, region->mbu_elapsed_reason);
     lp_put_utilisation(metrics, "mfu_measured", region->mfu_measured, region->mfu_measured_reason);
     lp_put_utilisation(metrics, "mbu_measured", region->mbu_measured, region->mbu_measured_reason);
     if (use->bound == LLMPERF_BOUND_UNKNOWN)

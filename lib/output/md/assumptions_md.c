@@ -75,10 +75,11 @@ static void add_conventions(const struct lp_findings *findings, struct lp_text *
                  "## Conventions\n\n- A multiply-add is 2 FLOPs.\n- FLOPs are those of the model: "
                  "no padding, no recomputation, accepted tokens only.\n- Bytes are compulsory "
                  "traffic of device memory: each weight once per step, each cached key and value "
-                 "once. Real traffic is larger, so MBU is a lower bound.\n- The floor is a lower "
+                 "once. Real traffic is larger, so MBU is a lower bound.\n- The bound is a lower "
                  "bound on time: the larger of FLOPs / peak and bytes / bandwidth.\n- MFU and MBU "
-                 "relate to GPU busy time: the union of the intervals of a region's device "
-                 "work.\n- Vision is nested in prefill and counted once.\n");
+                 "are over elapsed time: wall time, or GPU busy time where that is longer. While "
+                 "busy they are over GPU busy time: the union of the intervals of a region's "
+                 "device work.\n- Vision is nested in prefill and counted once.\n");
     add_fact(findings, "Counting convention", "model_convention", out);
     add_line(out, "Dtype of the peaks",
              findings->limits.dtype[0] ? findings->limits.dtype : findings->limits.dtype_reason);

@@ -135,29 +135,41 @@ static void add_busy(const struct lp_region_finding *row, bool at_once, struct l
                               : " ms in total, partly after the region");
 }
 
+/* ", MBU 23.74 % (25.98 % while busy)". */
+static void add_share(struct lp_text *out, const char *name, double elapsed, double busy)
+{
+    if (isnan(busy))
+        return;
+    lp_text_printf(out, ", %s ", name);
+    if (isnan(elapsed)) {
+        add_percent(out, busy);
+        lp_text_puts(out, " while busy");
+        return;
+    }
+    add_percent(out, elapsed);
+    lp_text_puts(out, " (");
+    add_percent(out, busy);
+    lp_text_puts(out, " while busy)");
+}
+
 /* In decode the ratio to the lower bound matters most, then MBU; MFU is always small there. */
 static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool at_once,
                             struct lp_text *out)
 {
-    bool compute = use->compute_floor_ms > use->memory_floor_ms;
     double ratio = at_once ? use->floor_ratio : use->wall_ratio;
 
     if (!isnan(ratio)) {
-        lp_text_puts(out, goes_on || at_once ? ", GPU busy " : ", ");
+        lp_text_puts(out, goes_on || at_once ? ", GPU busy time " : ", wall time ");
         lp_md_number(out, ratio);
-        lp_text_printf(out, "x the %s bound", compute ? "compute" : "memory-bandwidth");
+        lp_text_printf(out, "x the %s",
+                       lp_bound_words(use->compute_floor_ms, use->memory_floor_ms));
     }
-    if (!isnan(use->mbu)) {
-        lp_text_puts(out, ", MBU ");
-        add_percent(out, use->mbu);
-    }
-    if (!isnan(use->mfu)) {
-        lp_text_puts(out, ", MFU ");
-        add_percent(out, use->mfu);
-    }
+    add_share(out, "MBU", use->mbu_elapsed, use->mbu);
+    add_share(out, "MFU", use->mfu_elapsed, use->mfu);
 }
 
-/* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, 1.30x the compute bound, GPU busy 92.1 %." */
+/* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, wall time 1.30x the compute bound, GPU 0
+ * busy 92.1 %." */
 static void add_stage_sentence(const struct lp_region_finding *row, bool device, bool at_once,
                                uint32_t process_id, struct lp_text *out)
 {

@@ -50,11 +50,14 @@ void lp_stage_rows_md(const struct lp_findings *findings, const char *path, stru
     if (rows.most_calls > rows.least_calls)
         lp_text_printf(out, " to %" PRIu64, rows.most_calls);
     add(out, ", ", rows.tokens_per_s, 1, at_once ? " tokens/s per thread" : " tokens/s");
-    if (!at_once)
-        add(out, ", ", rows.wall_ratio, 1,
-            rows.compute ? "x the compute bound" : "x the memory-bandwidth bound");
-    add(out, ", MBU ", rows.mbu, 100, " %");
-    add(out, ", MFU ", rows.mfu, 100, " %");
+    if (!at_once && !isnan(rows.wall_ratio.least)) {
+        add(out, ", wall time ", rows.wall_ratio, 1, "x the ");
+        lp_text_puts(out, rows.bound);
+    }
+    add(out, ", MBU ", rows.mbu_elapsed, 100, " %");
+    add(out, ", MBU while busy ", rows.mbu, 100, " %");
+    add(out, ", MFU ", rows.mfu_elapsed, 100, " %");
+    add(out, ", MFU while busy ", rows.mfu, 100, " %");
     if (findings->device_known)
         add_busy(&rows, at_once, out);
     lp_text_puts(out, "\n");

@@ -85,8 +85,10 @@ static void utilisation_row(const struct lp_findings *findings,
     lp_md_cell_number(out, use->time_floor_ms);
     lp_md_cell_number(out, use->wall_ratio);
     lp_md_cell_number(out, use->floor_ratio);
+    lp_md_cell_number(out, 100 * use->mbu_elapsed);
     lp_md_cell_number(out, 100 * use->mbu);
     lp_md_cell_number(out, 100 * region->mbu_measured);
+    lp_md_cell_number(out, 100 * use->mfu_elapsed);
     lp_md_cell_number(out, 100 * use->mfu);
     lp_md_cell_number(out, 100 * region->mfu_measured);
     lp_md_cell_number(out, 100 * use->mfu_limit);
@@ -111,14 +113,35 @@ bool lp_work_is_missing(const struct lp_findings *findings, struct lp_text *out)
 static void add_table(const struct lp_findings *findings, const struct lp_shown_regions *chosen,
                       struct lp_text *out)
 {
-    lp_text_puts(out, "| Region | Device | Floor ms | Wall/floor | Busy/floor | MBU % | of "
-                      "measured % | MFU % | of measured % | MFU limit % | Bound | Work from |\n"
-                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- "
-                      "| --- |\n");
+    lp_text_puts(
+        out, "| Region | Device | Bound ms | Wall/bound | Busy/bound | MBU % | while busy % | of "
+             "measured % | MFU % | while busy % | of measured % | MFU limit % | Limited by | Work "
+             "from |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: "
+             "| ---: | --- | --- |\n");
     for (size_t i = 0; i < findings->regions.count; i++)
         if (chosen->shown[i])
             utilisation_row(findings, &findings->regions.items[i], out);
     lp_shown_regions_note(chosen, out);
+}
+
+static void add_legend(const struct lp_findings *findings, struct lp_text *out)
+{
+    lp_text_printf(out,
+                   "\nThe bound is the roofline lower bound on time: the least time that the work "
+                   "of %s calls takes at the GPU's peak and bandwidth. ",
+                   lp_is_sampled(findings->profile) ? "the collected" : "all");
+    lp_text_puts(
+        out,
+        "Wall/bound is wall time over it, busy/bound GPU busy time over it; both are equal where "
+        "the device worked longer than the host was in the region.\n\n"
+        "MFU and MBU are over elapsed time: wall time, or GPU busy time where that is longer. "
+        "While busy: over GPU busy time; of measured: the same, over measured peaks. The MFU limit "
+        "is the highest MFU possible at this intensity: for decode look at wall/bound first, then "
+        "at MBU.\n\n"
+        "Limited by: memory or compute, the one whose bound is at least 1.2x the other; balanced, "
+        "neither is; communication, the links between GPUs; launch, wall/bound is above 3 and the "
+        "GPU is busy for less than half of the wall time, so launches or the host are the "
+        "limit.\n\n");
 }
 
 void lp_utilisation_md(const struct lp_findings *findings, struct lp_text *out)
@@ -134,19 +157,7 @@ void lp_utilisation_md(const struct lp_findings *findings, struct lp_text *out)
     else
         add_table(findings, &chosen, out);
     lp_shown_regions_clear(&chosen);
-    lp_text_printf(out,
-                   "\nThe floor is the roofline lower bound on time: the least time that the work "
-                   "of %s calls takes at the GPU's peak and bandwidth; ",
-                   lp_is_sampled(findings->profile) ? "the collected" : "all");
-    lp_text_puts(
-        out,
-        "wall/floor equals busy/floor where the device worked longer than the host was in the "
-        "region. MFU and MBU relate to GPU busy time. The MFU limit is the highest MFU possible at "
-        "this intensity: for decode look at the distance from the floor first, then at MBU.\n\n"
-        "*Bound* names what limits the region: *compute* or *memory* if its lower bound on time is "
-        "more than 1.2 times the other, *balanced* if neither is, *communication* if transfers "
-        "between GPUs take longer than both, *launch* if the host time is above 3 times the floor "
-        "and the GPU is busy for less than half of it.\n\n");
+    add_legend(findings, out);
     add_source(out, "Peak", &findings->limits.peak);
     add_source(out, "Bandwidth", &findings->limits.bandwidth);
     add_reasons(findings, out);

@@ -63,6 +63,8 @@ static void put_work(struct lp_json *json, const struct lp_region_part *part)
     lp_json_count(json, "bytes", region->bytes);
     lp_json_number(json, "mfu", part->row->use.mfu);
     lp_json_number(json, "mbu", part->row->use.mbu);
+    lp_json_number(json, "mfu_elapsed", part->row->use.mfu_elapsed);
+    lp_json_number(json, "mbu_elapsed", part->row->use.mbu_elapsed);
     lp_json_number(json, "hfu", measured->hfu);
     lp_json_number(json, "measured_flops_per_instance", measured->flops);
     lp_json_number(json, "measured_bytes_per_instance", measured->bytes);

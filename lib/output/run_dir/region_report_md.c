@@ -108,9 +108,11 @@ static void put_work(const struct lp_region_part *part, struct lp_text *out)
     put_pair(out, "FLOPs", region->flops, measured->flops, region->instances);
     put_pair(out, "bytes of device memory", region->bytes, measured->bytes, region->instances);
     lp_text_puts(out, "\n| utilisation | |\n| --- | --- |\n");
-    put_row(out, "MFU", part->row->use.mfu);
+    put_row(out, "MFU", part->row->use.mfu_elapsed);
+    put_row(out, "MFU while busy", part->row->use.mfu);
     put_row(out, "HFU (measured)", measured->hfu);
-    put_row(out, "MBU", part->row->use.mbu);
+    put_row(out, "MBU", part->row->use.mbu_elapsed);
+    put_row(out, "MBU while busy", part->row->use.mbu);
     put_row(out, "intensity, FLOPs per byte (given)", part->row->use.intensity);
     put_row(out, "intensity, FLOPs per byte (measured)", measured->intensity);
     if (measured->hfu_reason) {

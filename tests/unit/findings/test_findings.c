@@ -176,6 +176,8 @@ static void a_stage_says_how_fast_it_was_and_could_be(void **state)
     check_close(stage.collected, 0.5);
     check_close(stage.busy_ms / stage.floor_ms, stage.floor_ratio);
     check_close(stage.wall_ms / stage.floor_ms, stage.wall_ratio);
+    check_close(stage.mfu_elapsed, 0.8 * stage.mfu);
+    check_close(stage.mbu_elapsed, 0.8 * stage.mbu);
     assert_int_equal(stage.bound, LLMPERF_BOUND_MEMORY);
     assert_int_equal(stage.confidence, LLMPERF_CONFIDENCE_HIGH);
     assert_int_equal(stage.rate, LLMPERF_RATE_STAGE);
@@ -186,9 +188,10 @@ static void a_stage_says_how_fast_it_was_and_could_be(void **state)
 
 static void what_is_not_known_has_a_reason(void **state)
 {
-    static const char *const fields[] = { "tokens",  "tokens_per_s", "mfu",          "mbu",
-                                          "busy_ms", "busy_low_ms",  "busy_high_ms", "idle_ms",
-                                          "device",  "floor_ms",     "floor_ratio",  "bound" };
+    static const char *const fields[] = { "tokens",       "tokens_per_s", "mfu",     "mbu",
+                                          "mfu_elapsed",  "mbu_elapsed",  "busy_ms", "busy_low_ms",
+                                          "busy_high_ms", "idle_ms",      "device",  "floor_ms",
+                                          "floor_ratio",  "bound" };
     llmperf_profile *profile = sample_profile();
     llmperf_region_stats *step = sample_find(profile, SAMPLE_STEP);
     llmperf_stage stage;

@@ -138,8 +138,9 @@ static void late_launches_are_told_from_waiting(void **state)
     stage.wall_ratio = 16.04;
     stage.memory_floor_ms = 2;
     stage.compute_floor_ms = 1;
-    assert_says(&stage, "launch_bound", 380,
-                "runs 16.0x slower than its memory-bandwidth bound and has gaps");
+    assert_says(
+        &stage, "launch_bound", 380,
+        "runs 16.0x slower than its memory-bandwidth bound (wall time / bound) and has gaps");
     stage = idle_stage(95, 380);
     assert_says(&stage, "waiting", 380,
                 "80.0 % of the gap time the next kernel is launched already");
@@ -184,15 +185,19 @@ static void slow_kernels_name_the_largest_class(void **state)
     stage.floor_ms = 180;
     stage.memory_floor_ms = 180;
     stage.compute_floor_ms = 20;
-    assert_says(&stage, "slow_kernels", 720, "run 5.00x slower than its memory-bandwidth bound");
+    assert_says(&stage, "slow_kernels", 720,
+                "run 5.00x slower than its memory-bandwidth bound (GPU busy time / bound)");
+    stage.compute_floor_ms = 170;
+    assert_says(&stage, "slow_kernels", 720, "than its compute and memory-bandwidth bound (GPU");
+    stage.compute_floor_ms = 20;
     stage.device_ms = 1000;
     stage.top_class = "GEMM";
     stage.top_class_ms = 850;
     assert_says(&stage, "slow_kernels", 720,
-                "bound; mostly GEMM (85.0 % of its device time). Look");
+                "bound); mostly GEMM (85.0 % of its device time). Look");
     stage.top_class_ms = 500; /* a half is not most */
     assert_says(&stage, "slow_kernels", 720,
-                "bound; the largest class is GEMM (50.0 % of its device time). Look");
+                "bound); the largest class is GEMM (50.0 % of its device time). Look");
     stage.holds_stages = true;
     assert_says(&stage, "slow_kernels", 720, "(50.0 % of its device time without nested stages)");
     stage.floor_ratio = 2.4;
@@ -237,7 +242,8 @@ static void work_at_the_memory_floor_needs_fewer_bytes(void **state)
     stage.floor_ratio = 1.28;
     stage.floor_ms = 700;
     stage.mbu = 0.78;
-    assert_says(&stage, "memory_bound", 350, "1.28x the memory-bandwidth bound (MBU 78.0 %)");
+    assert_says(&stage, "memory_bound", 350,
+                "1.28x the memory-bandwidth bound (GPU busy time / bound; MBU while busy 78.0 %)");
     stage.floor_ratio = 1.6;
     assert_silent(&stage);
     stage.floor_ratio = 1.28;

@@ -244,6 +244,10 @@ static void utilisation_above_one_is_an_error_and_never_clamped(void **state)
     input = simple();
     input.time_ms = 5;
     assert_same(compute(&input).mfu, 1, "MFU at the peak");
+    input.busy_share = 0.25;
+    assert_same(compute(&input).mfu_elapsed, 0.25, "MFU over elapsed time");
+    input.busy_share = 0; /* how long it took is not known */
+    assert_true(isnan(compute(&input).mfu_elapsed));
 }
 
 static void bytes_that_fit_in_l2_may_be_faster_than_memory(void **state)

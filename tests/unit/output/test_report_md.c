@@ -54,11 +54,14 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
     char *text = sample_report_md(sample_profile());
 
     (void)state;
-    assert_text_has(text, "- `" SAMPLE_STEP "`: 10.00 ms mean of 300, 800.0 tokens/s, 2.797x the "
-                          "memory-bandwidth bound, MBU 89.37 %, MFU 3.251 %");
+    assert_text_has(text, "- `" SAMPLE_STEP "`: 10.00 ms mean of 300, 800.0 tokens/s, wall time "
+                          "2.797x the memory-bandwidth bound, MBU 35.75 % (89.37 % while busy), "
+                          "MFU 1.300 % (3.251 % while busy), GPU 0 busy 40.00 %");
     assert_text_has(text,
-                    "| `" SAMPLE_STEP "` | 0 | 1072 | 2.797 | 1.119 | 89.37 | – | 3.251 | – | "
-                    "3.638 | memory | model, program |");
+                    "| `" SAMPLE_STEP "` | 0 | 1072 | 2.797 | 1.119 | 35.75 | 89.37 | – | 1.300 | "
+                    "3.251 | – | 3.638 | memory | model, program |");
+    assert_text_has(text, "Wall/bound is wall time over it, busy/bound GPU busy time over it");
+    assert_text_has(text, "balanced, neither is;");
     assert_text_has(text, "| bf16, TFLOP/s | 989.4 | table |");
     assert_text_has(text, "| `" SAMPLE_STEP "` | 0 | 7.499 | left: memory | 32.17 | 35.99 |");
     assert_text_has(text, "Ridge: 206.1 FLOP/B");
@@ -221,7 +224,8 @@ static void recommendations_stand_above_and_in_full(void **state)
     (void)state;
     assert_text_has(
         text, "What to look at first:\n\n1. **High**: LLM@decode_step runs 2.80x slower than its "
-              "memory-bandwidth bound and has gaps between kernels for 55.6 % of its time on "
+              "memory-bandwidth bound (wall time / bound) and has gaps between kernels for 55.6 % "
+              "of its time on "
               "the GPU. In 80.0 % of the gap time the GPU waits for the host to launch");
     assert_text_has(strstr(text, "## Recommendations"), "runs at batch size 8");
     assert_text_has(text, "Possible saving: up to 1200 ms.");

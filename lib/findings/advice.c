@@ -195,7 +195,8 @@ static void set_iterations(const struct lp_findings *findings, const llmperf_reg
     const struct lp_stage_iterations *stage = lp_findings_iterations(findings, facts->region);
     double part = part_of(findings, stats, -1);
 
-    facts->step_ms = facts->span_ms = NAN;
+    facts->step_ms = facts->span_ms = facts->before_ms = facts->after_ms = NAN;
+    facts->first_ms = facts->steady_ms = NAN;
     facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
     if (lp_findings_overlaps(findings,
                              facts->region)) { /* wall times of concurrent calls overlap */
@@ -205,11 +206,34 @@ static void set_iterations(const struct lp_findings *findings, const llmperf_reg
     }
     if (!stage)
         return;
-    facts->step_ms = isnan(stage->host_ms) ? (double)NAN : part * stage->times[LP_TIME_WALL].sum_ms;
-    facts->span_ms = part * stage->times[LP_TIME_SPAN].sum_ms;
-    facts->idle_ms = part * stage->times[LP_TIME_IDLE].sum_ms;
-    facts->idle_launch_ms = part * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms;
-    facts->idle_wait_ms = part * stage->times[LP_TIME_IDLE_WAIT].sum_ms;
+    facts->step_ms = part * (stage->sampled ? stage->times[LP_TIME_WALL].sum_ms
+                                            : lp_steady_sum(stage, LP_TIME_ELAPSED));
+    facts->before_ms = part * lp_steady_sum(stage, LP_TIME_BEFORE);
+    facts->after_ms = part * lp_steady_sum(stage, LP_TIME_AFTER);
+    facts->span_ms = part * lp_steady_sum(stage, LP_TIME_SPAN);
+    facts->idle_ms = part * lp_steady_sum(stage, LP_TIME_IDLE);
+    facts->idle_launch_ms = part * lp_steady_sum(stage, LP_TIME_IDLE_LAUNCH);
+    facts->idle_wait_ms = part * lp_steady_sum(stage, LP_TIME_IDLE_WAIT);
+    facts->first_ms = stage->warms_up ? stage->first.wall_ms : (double)NAN;
+    facts->steady_ms = lp_steady_sum(stage, LP_TIME_WALL) / lp_steady_count(stage, LP_TIME_WALL);
+}
+
+static void set_waterfall(const struct lp_findings *findings, struct lp_stage_facts *facts)
+{
+    const struct lp_waterfall *waterfall = NULL;
+
+    for (size_t i = 0; i < findings->waterfalls.rows.count; i++)
+        if (strcmp(findings->waterfalls.rows.items[i].region, facts->region) == 0)
+            waterfall = &findings->waterfalls.rows.items[i];
+    facts->elapsed_ms = waterfall ? waterfall->elapsed_ms : (double)NAN;
+    facts->elapsed_calls = (double)facts->instances;
+    for (size_t i = 0; waterfall && i < waterfall->parts.count; i++) {
+        const struct lp_waterfall_part *part = &waterfall->parts.items[i];
+
+        if (lp_part_loss(part) > 0 &&
+            (!facts->worst || lp_part_loss(part) > lp_part_loss(facts->worst)))
+            facts->worst = part;
+    }
 }
 
 /* Time by name of a kernel or kernel class. */
@@ -304,6 +328,12 @@ static int add_kernels(const struct lp_findings *findings, const llmperf_region_
         facts->device_ms += kernel.total_ms;
         if (kernel.kind == LLMPERF_ACTIVITY_KERNEL)
             status = add_share(kernels, kernel.short_name, kernel.total_ms);
+        if (kernel.kind == LLMPERF_ACTIVITY_MEMCPY && kernel.total_ms > facts->top_memcpy_ms) {
+            facts->top_memcpy = kernel.name;
+            facts->top_memcpy_ms = kernel.total_ms;
+            facts->top_memcpy_calls = part * (double)kernel.calls;
+            facts->top_memcpy_bytes = part * (double)kernel.bytes;
+        }
         if (status == 0 && findings->classes)
             status = add_share(classes, findings->kernel_classes.items[i], kernel.total_ms);
     }
@@ -361,12 +391,13 @@ static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts 
 static void scale_up(double scale, struct lp_stage_facts *facts)
 {
     double *const collected[] = {
-        &facts->busy_ms,          &facts->span_ms,         &facts->idle_ms,
-        &facts->idle_launch_ms,   &facts->idle_wait_ms,    &facts->floor_ms,
-        &facts->compute_floor_ms, &facts->memory_floor_ms, &facts->kernel_ms,
-        &facts->kernel_count,     &facts->memcpy_ms,       &facts->memcpy_count,
-        &facts->device_ms,        &facts->top_class_ms,    &facts->top_kernel_ms,
-        &facts->copy_cast_ms,     &facts->small_ms,
+        &facts->before_ms,       &facts->after_ms,      &facts->busy_ms,
+        &facts->span_ms,         &facts->idle_ms,       &facts->idle_launch_ms,
+        &facts->idle_wait_ms,    &facts->floor_ms,      &facts->compute_floor_ms,
+        &facts->memory_floor_ms, &facts->kernel_ms,     &facts->kernel_count,
+        &facts->memcpy_ms,       &facts->memcpy_count,  &facts->device_ms,
+        &facts->top_class_ms,    &facts->top_kernel_ms, &facts->copy_cast_ms,
+        &facts->small_ms,
     };
 
     for (size_t i = 0; i < sizeof(collected) / sizeof(collected[0]); i++)
@@ -394,6 +425,7 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
                                       .instances = region->stats.instances };
     set_times(findings, region, facts);
     set_iterations(findings, &region->stats, facts);
+    set_waterfall(findings, facts);
     set_batch(findings, &region->stats, facts);
     set_ranks(findings, facts);
     status = set_kernels(findings, &region->stats, facts);

@@ -178,3 +178,11 @@ const char *lp_model_fact(const llmperf_profile *profile)
 
     return name ? name : llmperf_profile_fact(profile, "model");
 }
+
+bool lp_region_is_in(const char *path, const char *region)
+{
+    size_t length = strlen(region);
+
+    return path && strncmp(path, region, length) == 0 &&
+           (path[length] == '\0' || path[length] == '/');
+}

@@ -46,6 +46,9 @@ uint32_t lp_shown_process(const llmperf_profile *profile, uint32_t process_id);
 /** How long the program was profiled, ms; NaN: not known. */
 double lp_duration_ms(const llmperf_profile *profile);
 
+/** Is the region with this path `region` or nested in it? */
+bool lp_region_is_in(const char *path, const char *region);
+
 /** Was only a share of the work collected on purpose? Device numbers are then of that share. */
 bool lp_is_sampled(const llmperf_profile *profile);
 

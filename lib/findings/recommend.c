@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/findings/facts.h"
 #include "lib/findings/recommend.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
@@ -29,14 +30,6 @@ static uint32_t severity_of(double saving_ms, double all_ms)
 static double time_of(const struct lp_stage_facts *stage)
 {
     return fmax(stage->wall_ms, stage->busy_ms); /* fmax() ignores NaN */
-}
-
-bool lp_region_is_in(const char *path, const char *region)
-{
-    size_t length = strlen(region);
-
-    return path && strncmp(path, region, length) == 0 &&
-           (path[length] == '\0' || path[length] == '/');
 }
 
 /* Is it nested in another stage, whose time includes its own? */

@@ -11,6 +11,7 @@
 
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
+#include "lib/findings/waterfall.h"
 #include "llmperf/findings.h"
 
 /** Numbers of a stage over all its calls. Times are ms. NaN, NULL: not known. */
@@ -22,8 +23,13 @@ struct lp_stage_facts {
     uint64_t instances;
     double wall_ms, busy_ms; /* of complete calls; busy: union on the busiest device */
     double wall_p50_ms, wall_p99_ms;
-    double step_ms; /* sum of wall times of the iterations of the next four */
-    double span_ms, idle_ms, idle_launch_ms, idle_wait_ms;
+    double step_ms; /* sum over the iterations of the next six: elapsed time; if calls were sampled,
+                       wall time of all */
+    double before_ms, after_ms, span_ms, idle_ms, idle_launch_ms, idle_wait_ms;
+    double first_ms, steady_ms; /* the first call, if it is warm-up, and the mean of the others */
+    const struct lp_waterfall_part *worst; /* kernels that lose most against their bound; NULL: no
+                                              bounds of operators are known */
+    double elapsed_ms, elapsed_calls;      /* mean of a call; calls that savings are for */
     double floor_ms, floor_ratio,
         wall_ratio; /* floor_ratio: busy / floor, wall_ratio: wall / floor */
     double compute_floor_ms, memory_floor_ms, mbu;
@@ -32,6 +38,8 @@ struct lp_stage_facts {
     double critical_batch; /* for weights of the run's dtype */
     const char *dtype;
     double kernel_ms, kernel_count, memcpy_ms, memcpy_count;
+    const char *top_memcpy; /* the direction with most time: "[memcpy DtoH]"; NULL: none */
+    double top_memcpy_ms, top_memcpy_calls, top_memcpy_bytes;
     /* Of what belongs to this stage and to none of the list inside it, sums of durations. */
     double device_ms;
     const char *top_class, *top_kernel;
@@ -49,9 +57,6 @@ struct lp_run_facts {
     bool host_usable;    /* wall times are, too */
     double device_ms, outside_ms; /* sums of durations; outside of regions */
 };
-
-/** Is the region with this path `region` or nested in it? */
-bool lp_region_is_in(const char *path, const char *region);
 
 #define LP_EVIDENCE_MOST 8
 
@@ -97,7 +102,7 @@ struct lp_run_rule {
                   struct lp_text *text);
 };
 
-#define LP_STAGE_RULES 13
+#define LP_STAGE_RULES 15
 #define LP_RUN_RULES   2
 extern const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES];
 extern const struct lp_run_rule lp_run_rules[LP_RUN_RULES];

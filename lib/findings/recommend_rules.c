@@ -114,20 +114,53 @@ static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *
     return true;
 }
 
+/* From here on host time around the device work is worth a word. */
+#define HOST_SHARE 0.1
+
+static double host_only(const struct lp_stage_facts *stage)
+{
+    double around_ms = stage->before_ms + stage->after_ms;
+
+    return isnan(around_ms) ? stage->step_ms - stage->span_ms
+                            : fmin(around_ms, stage->step_ms - stage->span_ms);
+}
+
 static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                      struct lp_text *text)
 {
-    double gap_ms = stage->step_ms - stage->span_ms;
+    double gap_ms = host_only(stage), before = stage->before_ms;
+    const char *where = before > 0.7 * gap_ms   ? "before its first kernel"
+                        : before < 0.3 * gap_ms ? "after its last kernel"
+                                                : "before its first and after its last kernel";
 
-    if (!(stage->span_ms > 0 && gap_ms >= 0.25 * stage->step_ms))
+    if (!(stage->span_ms > 0 && gap_ms >= HOST_SHARE * stage->step_ms))
         return false;
     add(out, "host_share", gap_ms / stage->step_ms);
-    lp_text_printf(
-        text,
-        "%s has no work on the GPU for %s %% of its time, before its first and after its "
-        "last kernel: overlap the host's work there (scheduling, sampling, "
-        "detokenisation) with the GPU, or make it cheaper.",
-        stage->label, PERCENT(gap_ms / stage->step_ms));
+    lp_text_printf(text,
+                   "%s has no work on the GPU for %s %% of its time, %s: overlap the host's work "
+                   "there (scheduling, sampling, detokenisation) with the GPU, or make it cheaper.",
+                   stage->label, PERCENT(gap_ms / stage->step_ms), where);
+    return true;
+}
+
+static double warm_up_loss(const struct lp_stage_facts *stage)
+{
+    return stage->first_ms - stage->steady_ms;
+}
+
+static bool warm_up(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                    struct lp_text *text)
+{
+    if (!(warm_up_loss(stage) >= 0.02 * stage->wall_ms))
+        return false;
+    add(out, "first_ms", stage->first_ms);
+    add(out, "steady_ms", stage->steady_ms);
+    lp_text_printf(text,
+                   "The first call of %s took %s ms, %sx the mean of the others (%s ms): "
+                   "compilation, autotuning, allocation or loading of modules. Warm up before "
+                   "serving; steady times here are without this call.",
+                   stage->label, N(stage->first_ms), N(stage->first_ms / stage->steady_ms),
+                   N(stage->steady_ms));
     return true;
 }
 
@@ -154,10 +187,51 @@ static const char *without_nested(const struct lp_stage_facts *stage)
     return stage->holds_stages ? " without nested stages" : "";
 }
 
+/* Kernels that lose less of a call are not worth a word. */
+#define LOSS_SHARE 0.03
+
+static double operator_loss(const struct lp_stage_facts *stage)
+{
+    return stage->worst ? lp_part_loss(stage->worst) * stage->elapsed_calls : (double)NAN;
+}
+
+/* "kernels of class attention in LLM@attention" */
+static void name_part(const struct lp_waterfall_part *part, struct lp_text *text)
+{
+    if (part->kernel_class)
+        lp_text_printf(text, "%s kernels", part->kernel_class);
+    else
+        lp_text_puts(text, "kernels");
+    if (part->region)
+        lp_text_printf(text, " in %s", part->region);
+}
+
+static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                          struct lp_text *text)
+{
+    const struct lp_waterfall_part *part = stage->worst;
+
+    if (!part || !(lp_part_loss(part) >= LOSS_SHARE * stage->elapsed_ms))
+        return false;
+    add_word(out, "kernel", part->kernel);
+    add_word(out, "kernel_class", part->kernel_class);
+    add(out, "duration_ms", part->busy_ms);
+    add(out, "bound_ms", part->bound_ms);
+    lp_text_printf(text, "In each call of %s, ", stage->label);
+    name_part(part, text);
+    lp_text_printf(text, " take %s ms, %sx their lower bound of %s ms (%s %% of the call)",
+                   N(part->busy_ms), N(part->busy_ms / part->bound_ms), N(part->bound_ms),
+                   PERCENT(part->busy_ms / stage->elapsed_ms));
+    if (part->kernel)
+        lp_text_printf(text, ". The longest is %s with %s ms", part->kernel, N(part->kernel_ms));
+    lp_text_printf(text, ". Good kernels reach about %s %% of the bound.", PERCENT(LP_ACHIEVABLE));
+    return true;
+}
+
 static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
-    if (!(stage->floor_ratio >= 2.5))
+    if (stage->worst || !(stage->floor_ratio >= 1.5)) /* slow_operator() knows more */
         return false;
     add(out, "floor_ratio", stage->floor_ratio);
     add(out, "mbu", stage->mbu);
@@ -261,11 +335,16 @@ static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recom
         return false;
     add(out, "copies_per_instance", each);
     add(out, "copy_share", share);
-    lp_text_printf(
-        text,
-        "%s makes %s memory copies a step, %s %% of its busy time: keep tokens, positions and "
-        "tables on the GPU, and use pinned memory and asynchronous copies for the rest.",
-        stage->label, COUNT(each), PERCENT(share));
+    lp_text_printf(text, "%s makes %s memory copies a step, %s %% of its busy time", stage->label,
+                   COUNT(each), PERCENT(share));
+    if (stage->top_memcpy_calls > 0) {
+        add_word(out, "copy", stage->top_memcpy);
+        lp_text_printf(text, "; most of it %s of %s KB, %s ms a copy", stage->top_memcpy,
+                       N(stage->top_memcpy_bytes / stage->top_memcpy_calls / 1e3),
+                       N(stage->top_memcpy_ms / stage->top_memcpy_calls));
+    }
+    lp_text_puts(text, ": keep tokens, positions and tables on the GPU, and use pinned memory and "
+                       "asynchronous copies for the rest.");
     return true;
 }
 
@@ -302,12 +381,21 @@ static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommend
     return true;
 }
 
+/* Warm-up is not counted again. */
+static double above_median(const struct lp_stage_facts *stage)
+{
+    double warm_up_ms = warm_up_loss(stage) > 0 ? warm_up_loss(stage) : 0;
+
+    return fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances - warm_up_ms);
+}
+
 static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                       struct lp_text *text)
 {
     double ratio = stage->wall_p99_ms / stage->wall_p50_ms;
 
-    if (stage->instances < 50 || !(ratio >= 2))
+    if (stage->instances < 50 || !(ratio >= 2) ||
+        (warm_up_loss(stage) > 0 && !(above_median(stage) > 0.01 * stage->wall_ms)))
         return false;
     add(out, "p50_ms", stage->wall_p50_ms);
     add(out, "p99_ms", stage->wall_p99_ms);
@@ -328,11 +416,6 @@ static double wait_idle(const struct lp_stage_facts *stage)
     return stage->idle_wait_ms;
 }
 
-static double host_only(const struct lp_stage_facts *stage)
-{
-    return stage->step_ms - stage->span_ms;
-}
-
 static double not_busy(const struct lp_stage_facts *stage)
 {
     return stage->wall_ms - stage->busy_ms;
@@ -341,11 +424,6 @@ static double not_busy(const struct lp_stage_facts *stage)
 static double above_floor(const struct lp_stage_facts *stage)
 {
     return stage->busy_ms - stage->floor_ms;
-}
-
-static double half_floor(const struct lp_stage_facts *stage)
-{
-    return stage->floor_ms / 2; /* half of the bytes */
 }
 
 static double small_kernels(const struct lp_stage_facts *stage)
@@ -368,18 +446,15 @@ static double waiting(const struct lp_stage_facts *stage)
     return stage->waiting_ms;
 }
 
-static double above_median(const struct lp_stage_facts *stage)
-{
-    return fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances);
-}
-
 const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
     { "launch_bound", false, launch_bound, launch_idle, true },
     { "waiting", false, waits, wait_idle, true },
     { "host_gap", false, host_gap, host_only, true },
     { "device_idle", false, device_idle, not_busy, true },
+    { "warm_up", true, warm_up, warm_up_loss, true },
+    { "slow_operator", false, slow_operator, operator_loss, false },
     { "slow_kernels", false, slow_kernels, above_floor, true },
-    { "memory_bound", false, memory_bound, half_floor, true },
+    { "memory_bound", false, memory_bound, NULL, false },
     { "small_batch", false, small_batch, NULL, false },
     { "tiny_kernels", false, tiny_kernels, small_kernels, false },
     { "copy_cast", false, copy_cast, copies_and_casts, false },

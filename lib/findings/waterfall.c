@@ -315,6 +315,12 @@ static int add_bounds(struct builder *builder)
     return status < 0 ? status : add_fixed(builder, LP_PART_BOUND, bound_ms);
 }
 
+double lp_part_loss(const struct lp_waterfall_part *part)
+{
+    return part->kind == LP_PART_KERNELS ? part->busy_ms - part->bound_ms / LP_ACHIEVABLE
+                                         : (double)NAN;
+}
+
 static double busy_of(const struct lp_waterfall *waterfall)
 {
     double sum = 0;

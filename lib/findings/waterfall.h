@@ -54,6 +54,15 @@ struct lp_waterfall {
     LP_VECTOR(struct lp_waterfall_part) parts; /* by kind; of each the longest first */
 };
 
+/** Share of a roofline bound that good kernels reach: decode attention and GEMM that read from
+ * device memory reach 75 to 90 % of the bandwidth of an H100 or H200 (docs/lab/deepseek-ocr.md:
+ * lm_head 87 %, copies and reads 90 to 93 %). */
+#define LP_ACHIEVABLE 0.8
+
+/** Time a call that kernels lose against what good kernels reach, ms; NaN: their bound is not
+ * known. */
+double lp_part_loss(const struct lp_waterfall_part *part);
+
 /** Zero-initialised: none. */
 struct lp_waterfalls {
     LP_VECTOR(struct lp_waterfall) rows; /* in the order of regions */

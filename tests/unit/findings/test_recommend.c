@@ -24,31 +24,14 @@ static struct lp_stage_facts plain_stage(void)
                                     .busy_ms = 900,
                                     .dtype = "bf16" };
     double *const unknown[] = {
-        &stage.wall_p50_ms,
-        &stage.wall_p99_ms,
-        &stage.step_ms,
-        &stage.span_ms,
-        &stage.idle_ms,
-        &stage.idle_launch_ms,
-        &stage.idle_wait_ms,
-        &stage.floor_ms,
-        &stage.floor_ratio,
-        &stage.wall_ratio,
-        &stage.mbu,
-        &stage.batch,
-        &stage.compute_floor_ms,
-        &stage.memory_floor_ms,
-        &stage.critical_batch,
-        &stage.kernel_ms,
-        &stage.kernel_count,
-        &stage.memcpy_ms,
-        &stage.memcpy_count,
-        &stage.device_ms,
-        &stage.top_class_ms,
-        &stage.top_kernel_ms,
-        &stage.copy_cast_ms,
-        &stage.small_ms,
-        &stage.waiting_ms,
+        &stage.wall_p50_ms, &stage.wall_p99_ms,      &stage.step_ms,         &stage.before_ms,
+        &stage.after_ms,    &stage.first_ms,         &stage.steady_ms,       &stage.elapsed_ms,
+        &stage.span_ms,     &stage.idle_ms,          &stage.idle_launch_ms,  &stage.idle_wait_ms,
+        &stage.floor_ms,    &stage.floor_ratio,      &stage.wall_ratio,      &stage.mbu,
+        &stage.batch,       &stage.compute_floor_ms, &stage.memory_floor_ms, &stage.critical_batch,
+        &stage.kernel_ms,   &stage.kernel_count,     &stage.memcpy_ms,       &stage.memcpy_count,
+        &stage.device_ms,   &stage.top_class_ms,     &stage.top_kernel_ms,   &stage.copy_cast_ms,
+        &stage.small_ms,    &stage.waiting_ms,
     };
 
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
@@ -161,7 +144,13 @@ static void host_time_around_the_kernels_is_named(void **state)
     (void)state;
     stage.span_ms = 600;
     assert_says(&stage, "host_gap", 400, "no work on the GPU for 40.0 % of its time");
-    stage.span_ms = 760;
+    stage.before_ms = 350;
+    stage.after_ms = 50;
+    assert_says(&stage, "host_gap", 400, "of its time, before its first kernel:");
+    stage.before_ms = 50;
+    stage.after_ms = 350;
+    assert_says(&stage, "host_gap", 400, "of its time, after its last kernel:");
+    stage.span_ms = 910;
     assert_silent(&stage);
 }
 
@@ -200,8 +189,43 @@ static void slow_kernels_name_the_largest_class(void **state)
                 "bound); the largest class is GEMM (50.0 % of its device time). Look");
     stage.holds_stages = true;
     assert_says(&stage, "slow_kernels", 720, "(50.0 % of its device time without nested stages)");
-    stage.floor_ratio = 2.4;
+    stage.floor_ratio = 1.4;
     assert_silent(&stage);
+}
+
+static void kernels_with_known_bounds_are_named_by_operator(void **state)
+{
+    struct lp_waterfall_part part = { .kind = LP_PART_KERNELS,
+                                      .region = "LLM@attention",
+                                      .kernel_class = "attention",
+                                      .busy_ms = 3,
+                                      .bound_ms = 0.8,
+                                      .kernel = "flash",
+                                      .kernel_ms = 2.5 };
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.floor_ratio = 5; /* slow_kernels has less to say */
+    stage.worst = &part;
+    stage.elapsed_ms = 10;
+    stage.elapsed_calls = 100;
+    assert_says(&stage, "slow_operator", 200,
+                "attention kernels in LLM@attention take 3.00 ms, 3.75x their lower bound");
+    stage.elapsed_ms = 100;
+    assert_silent(&stage);
+}
+
+static void a_first_call_that_is_warm_up_is_named_once(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.first_ms = 208;
+    stage.steady_ms = 8;
+    assert_says(&stage, "warm_up", 200, "took 208 ms, 26.0x the mean of the others (8.00 ms)");
+    stage.wall_p50_ms = 8;
+    stage.wall_p99_ms = 208;
+    assert_says(&stage, "warm_up", 200, "took 208 ms");
 }
 
 static void savings_of_nested_stages_are_not_added_twice(void **state)
@@ -220,7 +244,7 @@ static void savings_of_nested_stages_are_not_added_twice(void **state)
     stages[1].around = stages[0].region;
     stages[1].busy_ms = stages[1].wall_ms = 500;
     stages[1].floor_ms = 250;
-    stages[1].floor_ratio = 2; /* it has no advice of its own */
+    stages[1].floor_ratio = 1.4; /* it has no advice of its own */
     stages[2].region = stages[2].label = "LLM@prefill";
     assert_int_equal(lp_recommend(&good_run, stages, 3, &out), 0);
     assert_int_equal(out.rows.count, 2);
@@ -242,10 +266,11 @@ static void work_at_the_memory_floor_needs_fewer_bytes(void **state)
     stage.floor_ratio = 1.28;
     stage.floor_ms = 700;
     stage.mbu = 0.78;
-    assert_says(&stage, "memory_bound", 350,
+    assert_says(&stage, "memory_bound", NAN,
                 "1.28x the memory-bandwidth bound (GPU busy time / bound; MBU while busy 78.0 %)");
-    stage.floor_ratio = 1.6;
-    assert_silent(&stage);
+    stage.floor_ratio = 1.6; /* no ratio is without advice */
+    stage.busy_ms = 1120;
+    assert_says(&stage, "slow_kernels", 420, "1.60x slower than its");
     stage.floor_ratio = 1.28;
     stage.bound = LLMPERF_BOUND_LAUNCH;
     assert_silent(&stage);
@@ -425,6 +450,8 @@ int main(void)
         cmocka_unit_test(host_time_around_the_kernels_is_named),
         cmocka_unit_test(idle_time_without_iterations_is_not_explained),
         cmocka_unit_test(slow_kernels_name_the_largest_class),
+        cmocka_unit_test(kernels_with_known_bounds_are_named_by_operator),
+        cmocka_unit_test(a_first_call_that_is_warm_up_is_named_once),
         cmocka_unit_test(savings_of_nested_stages_are_not_added_twice),
         cmocka_unit_test(work_at_the_memory_floor_needs_fewer_bytes),
         cmocka_unit_test(small_batches_of_decode_are_named),

@@ -77,8 +77,9 @@ double lp_steady_sum(const struct lp_stage_iterations *stage, enum lp_iteration_
     return stage->times[time].sum_ms - (isnan(first) ? 0 : first);
 }
 
-/* Fewer calls show no steady state. */
-#define CALLS_LEAST 4
+/* Fewer calls hardly show a steady state: then the first must be much slower. */
+#define CALLS_LEAST     4
+#define FEW_CALLS_RATIO 5.0
 
 static void find_first(struct lp_stage_iterations *stage, const llmperf_profile *profile)
 {
@@ -87,10 +88,10 @@ static void find_first(struct lp_stage_iterations *stage, const llmperf_profile 
 
     if (!lp_stage_iterations_next(stage, profile, &row, &stage->first))
         stage->first.sequence = 0;
-    else if (wall->count >= CALLS_LEAST)
-        stage->warms_up =
-            stage->first.wall_ms >=
-            LP_WARM_UP_RATIO * (wall->sum_ms - stage->first.wall_ms) / (double)(wall->count - 1);
+    else if (wall->count > 1)
+        stage->warms_up = stage->first.wall_ms >=
+                          (wall->count < CALLS_LEAST ? FEW_CALLS_RATIO : LP_WARM_UP_RATIO) *
+                              (wall->sum_ms - stage->first.wall_ms) / (double)(wall->count - 1);
 }
 
 size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf_profile *profile,

@@ -38,6 +38,13 @@ static const struct {
 };
 #define HOMES (sizeof(homes) / sizeof(homes[0]))
 
+/* Time of the kernels of one name in a part. */
+struct name_time {
+    size_t part;
+    const char *name;
+    double ms;
+};
+
 struct builder {
     const struct lp_findings *findings;
     const struct lp_region_finding *stage;
@@ -45,6 +52,7 @@ struct builder {
     double calls;  /* that times are of: those after warm-up */
     double steady; /* busy time of these / of all, each per call */
     double all_calls;
+    LP_VECTOR(struct name_time) names;
 };
 
 static int add_part(struct builder *builder, const struct lp_waterfall_part *part)
@@ -101,6 +109,20 @@ static const char *nested_stage(const struct lp_findings *findings, const char *
     return NULL;
 }
 
+/* One name has a row for each region and captured region. */
+static double add_name(struct builder *builder, size_t part, const char *name, double ms)
+{
+    struct name_time fresh = { part, name, ms };
+
+    for (size_t i = 0; i < builder->names.count; i++) {
+        struct name_time *time = &builder->names.items[i];
+
+        if (time->part == part && strcmp(time->name, name) == 0)
+            return time->ms += ms;
+    }
+    return lp_vector_push(&builder->names, fresh) < 0 ? (double)NAN : ms;
+}
+
 static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kernel,
                       const char *kernel_class)
 {
@@ -114,11 +136,16 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
     double ms = builder->steady * kernel->total_ms / builder->all_calls;
 
     if (!part)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     part->ms += ms;
     part->busy_ms += ms;
     part->calls += (double)kernel->calls / builder->all_calls;
-    if (!nested && !(ms <= part->kernel_ms)) {
+    if (nested)
+        return 0;
+    ms = add_name(builder, (size_t)(part - builder->out->parts.items), kernel->short_name, ms);
+    if (isnan(ms))
+        return lp_out_of_memory();
+    if (ms > part->kernel_ms) {
         part->kernel = kernel->short_name;
         part->kernel_ms = ms;
     }
@@ -392,6 +419,7 @@ int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_finding
             return LLMPERF_ENOMEM;
         builder.out = &waterfalls->rows.items[waterfalls->rows.count - 1];
         status = fill(&builder, iterations);
+        lp_vector_clear(&builder.names);
     }
     return status;
 }

@@ -2,7 +2,8 @@
 /* The smallest server that profiles itself for ever: clients put requests into a queue, one
  * scheduler batches them continuously (a prefill as soon as there is room, a decode step for all
  * that are under way), and the light tier stays on. What a forward pass takes is slept, so that the
- * server's own part can be read: the calls of libllmperf are those of a real one.
+ * server's own part can be read: the calls of libllmperf are those of a real one, for stages and
+ * for requests.
  *
  *     embed [SECONDS [OUT]]     0 or nothing: until interrupted; OUT: folder of runs
  */
@@ -25,6 +26,8 @@
 struct request {
     uint64_t prompt, left; /* tokens: of the prompt, still to be made */
     uint64_t context;
+    uint64_t arrival_ns; /* when the client put it into the queue */
+    uint64_t number;     /* of llmperf_request_begin() */
 };
 
 /* Guarded by `lock`. */
@@ -51,6 +54,14 @@ static void wait_ns(long nanoseconds)
     nanosleep(&time, NULL);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
 static int is_stopping(void)
 {
     int stopping;
@@ -68,7 +79,7 @@ static void *run_client(void *seed)
 
     while (!is_stopping()) {
         struct request request = { 16 + (unsigned)rand_r(&state) % 512,
-                                   8 + (unsigned)rand_r(&state) % 64, 0 };
+                                   8 + (unsigned)rand_r(&state) % 64, 0, now_ns(), 0 };
 
         llmperf_region_begin("accept");
         pthread_mutex_lock(&queue.lock);
@@ -100,10 +111,16 @@ static size_t take_requests(struct request *batch, size_t running)
 
 static void prefill(struct request *request)
 {
+    llmperf_request_attr attr = LLMPERF_REQUEST_ATTR_INIT;
+
+    attr.arrival_ns = request->arrival_ns;
+    attr.prompt_tokens = request->prompt;
+    request->number = llmperf_request_begin(&attr);
     llmperf_prefill_begin(request->prompt);
     llmperf_region_count(LLMPERF_QUANTITY_SEQUENCES, 1);
     wait_ns((long)request->prompt * MS / 100); /* the forward pass over the prompt goes here */
     llmperf_prefill_end();
+    llmperf_request_first_token(request->number);
     request->context = request->prompt;
     request->left--;
 }
@@ -117,8 +134,10 @@ static void decode_step(struct request *batch, size_t running)
     llmperf_decode_step_begin(running, context);
     wait_ns(MS + (long)running * MS / 10); /* one token for each request */
     llmperf_decode_step_end();
-    for (size_t i = 0; i < running; i++)
+    for (size_t i = 0; i < running; i++) {
+        llmperf_request_tokens(batch[i].number, 1);
         batch[i].left--;
+    }
 }
 
 static size_t drop_finished(struct request *batch, size_t running)
@@ -128,6 +147,8 @@ static size_t drop_finished(struct request *batch, size_t running)
     for (size_t i = 0; i < running; i++)
         if (batch[i].left > 0)
             batch[kept++] = batch[i];
+        else
+            llmperf_request_end(batch[i].number, LLMPERF_FINISH_LENGTH, 0);
     return kept;
 }
 
@@ -150,11 +171,12 @@ static void *run_scheduler(void *unused)
     return NULL;
 }
 
-/* What a metrics endpoint would serve: stages so far, and how their iterations are spread. */
-static int print_iterations(llmperf_session *session)
+/* What a metrics endpoint would serve: stages and requests so far. */
+static int print_metrics(llmperf_session *session)
 {
     llmperf_profile *profile = NULL;
     llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+    llmperf_latency latency = LLMPERF_LATENCY_INIT;
 
     if (llmperf_session_snapshot(session, &profile) < 0) {
         fprintf(stderr, "embed: %s\n", llmperf_last_error());
@@ -166,6 +188,10 @@ static int print_iterations(llmperf_session *session)
             printf("%-16s %6llu iterations, mean %.3f ms, p50 %.3f, p99 %.3f, longest %.3f\n",
                    stats.region, (unsigned long long)stats.count, stats.mean_ms, stats.p50_ms,
                    stats.p99_ms, stats.max_ms);
+    for (size_t i = 0; llmperf_profile_latency(profile, i, &latency) == LLMPERF_OK; i++)
+        printf("%-16s %6llu values,     mean %.3f ms, p50 %.3f, p90 %.3f, p99 %.3f\n",
+               latency.quantity, (unsigned long long)latency.count, latency.mean_ms, latency.p50_ms,
+               latency.p90_ms, latency.p99_ms);
     fflush(stdout);
     llmperf_profile_free(profile);
     return 0;
@@ -183,7 +209,7 @@ static int serve(llmperf_session *session, long seconds)
     for (long s = 1; status == 0 && !interrupted && (seconds == 0 || s <= seconds); s++) {
         wait_ns(1000 * MS);
         if (s % REPORT_S == 0 || s == seconds)
-            status = print_iterations(session);
+            status = print_metrics(session);
     }
     pthread_mutex_lock(&queue.lock);
     queue.stopping = 1;
@@ -207,6 +233,7 @@ int main(int count, char **arguments)
         return 2;
     }
     options.tier = LLMPERF_TIER_LIGHT;
+    options.settings = "session.slo_ttft_ms=200\nsession.slo_tpot_ms=20";
     options.out_dir = count > 2 ? arguments[2] : NULL;
     if (llmperf_session_start(&options, &session) < 0) {
         fprintf(stderr, "embed: %s\n", llmperf_last_error());

@@ -28,6 +28,14 @@ class Embed(unittest.TestCase):
         self.assertGreaterEqual(step["tokens"], step["instances"])
         self.assertGreater(regions["LLM@prefill"]["tokens"], 16 * regions["LLM@prefill"]["instances"] - 1)
         self.assertIn("LLM@accept", regions)
+        requests = metrics["requests"]
+        self.assertTrue(any(line.startswith("ttft ") for line in lines), done.stdout)
+        self.assertGreater(requests["finished"], 0)
+        self.assertEqual(requests["requests"], requests["finished"] + requests["open"])
+        self.assertEqual(requests["stray_calls"], 0)
+        self.assertEqual(requests["ttft"]["count"], regions["LLM@prefill"]["instances"])
+        self.assertEqual(requests["output_tokens"], step["tokens"] + requests["ttft"]["count"])
+        self.assertIsNotNone(requests["good"])
 
     def test_an_interrupt_ends_it_in_order(self):
         with subprocess.Popen([PROGRAM], stdout=subprocess.PIPE, universal_newlines=True) as server:

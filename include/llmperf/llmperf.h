@@ -10,6 +10,7 @@
 #include "llmperf/output.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
+#include "llmperf/request.h"
 #include "llmperf/roofline.h"
 #include "llmperf/session.h"
 

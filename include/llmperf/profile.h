@@ -68,9 +68,14 @@ enum {
     LLMPERF_ROWS_CAPTURES = 9,        /**< llmperf_profile_capture() (by launch region, device and
                                          capture region) */
     LLMPERF_ROWS_STAGES = 10,         /**< llmperf_profile_stage() (by path) */
-    LLMPERF_ROWS_ADVICE = 11,       /**< llmperf_profile_advice() (largest possible saving first) */
-    LLMPERF_ROWS_GPUS = 12,         /**< llmperf_profile_gpu() (as the driver lists them) */
-    LLMPERF_ROWS_KERNEL_SHAPES = 13 /**< llmperf_profile_kernel_shape() (longest total first) */
+    LLMPERF_ROWS_ADVICE = 11, /**< llmperf_profile_advice() (largest possible saving first) */
+    LLMPERF_ROWS_GPUS = 12,   /**< llmperf_profile_gpu() (as the driver lists them) */
+    LLMPERF_ROWS_KERNEL_SHAPES = 13, /**< llmperf_profile_kernel_shape() (longest total first) */
+    LLMPERF_ROWS_REQUESTS = 14,  /**< llmperf_profile_requests() (one, if there were requests) */
+    LLMPERF_ROWS_LATENCIES = 15, /**< llmperf_profile_latency() (in no order) */
+    LLMPERF_ROWS_SLOW_REQUESTS = 16, /**< llmperf_profile_slow_request() (by quantity, slowest
+                                        first) */
+    LLMPERF_ROWS_LOAD = 17           /**< llmperf_profile_load() (by process and time) */
 };
 
 /** The ledger: what was expected, what was received, and what is missing. All counts are exact.
@@ -422,6 +427,77 @@ typedef struct llmperf_capture_stats {
 } llmperf_capture_stats;
 #define LLMPERF_CAPTURE_STATS_INIT LLMPERF_INIT(llmperf_capture_stats)
 
+/** The requests of a serving engine (request.h). requests = finished + aborted + failed + open +
+ * abandoned. */
+typedef struct llmperf_requests {
+    size_t struct_size;
+    uint64_t requests;      /**< begun */
+    uint64_t finished;      /**< ended with LLMPERF_FINISH_STOP, _LENGTH or _OTHER */
+    uint64_t aborted;       /**< ended with LLMPERF_FINISH_ABORTED */
+    uint64_t failed;        /**< ended with LLMPERF_FINISH_FAILED */
+    uint64_t open;          /**< not ended yet */
+    uint64_t abandoned;     /**< no longer followed: open while the session was paused, or silent
+                               for ten minutes while the table was full */
+    uint64_t over_limit;    /**< begun while LLMPERF_REQUESTS_OPEN others were open; in no other
+                               number */
+    uint64_t stray_calls;   /**< calls for requests that were not open */
+    uint64_t prompt_tokens; /**< of requests that have output */
+    uint64_t output_tokens; /**< reported, also of requests that are open */
+    uint64_t good;          /**< finished requests that met the SLO; LLMPERF_UNKNOWN: none given */
+    double duration_ms;     /**< from the first arrival to the last call */
+    double requests_per_s;  /**< finished requests / duration */
+    double prompt_tokens_per_s; /**< prompt_tokens / duration */
+    double output_tokens_per_s; /**< output_tokens / duration */
+    double goodput_per_s;       /**< good / duration; NaN: no SLO was given */
+    double slo_ttft_ms;         /**< the SLO of TTFT; NaN: not given */
+    double slo_tpot_ms;         /**< the SLO of TPOT; NaN: not given */
+    uint64_t gpu_hour_cents; /**< price of a GPU hour in hundredths; LLMPERF_UNKNOWN: not given */
+} llmperf_requests;
+#define LLMPERF_REQUESTS_INIT LLMPERF_INIT(llmperf_requests)
+
+/** How one latency is spread. Percentiles are within 2 %. */
+typedef struct llmperf_latency {
+    size_t struct_size;
+    const char *quantity; /**< "queue", "ttft", "tpot", "itl", "e2e", "step", "step_prefill":
+                             docs/reference/metrics.md */
+    uint64_t count;       /**< values */
+    double sum_ms, mean_ms, min_ms, max_ms; /**< of them */
+    double p50_ms, p90_ms, p99_ms;          /**< percentiles */
+} llmperf_latency;
+#define LLMPERF_LATENCY_INIT LLMPERF_INIT(llmperf_latency)
+
+/** One of the slowest finished requests. */
+typedef struct llmperf_slow_request {
+    size_t struct_size;
+    const char *slow_in; /**< the quantity that it is slow in: "ttft", "tpot" or "e2e" */
+    uint64_t request;    /**< as llmperf_request_begin() returned it */
+    uint64_t id;         /**< the program's number; LLMPERF_UNKNOWN: not given */
+    uint64_t begin_ns;   /**< CLOCK_MONOTONIC */
+    uint64_t prompt_tokens, output_tokens; /**< tokens of the prompt, of the output */
+    double queue_ms, ttft_ms, tpot_ms;     /**< NaN: not known */
+    double itl_max_ms;   /**< the longest wait between two tokens; NaN: not known */
+    double e2e_ms;       /**< end-to-end latency */
+    uint32_t reason;     /**< LLMPERF_FINISH_… */
+    uint32_t process_id; /**< operating system's process id */
+} llmperf_slow_request;
+#define LLMPERF_SLOW_REQUEST_INIT LLMPERF_INIT(llmperf_slow_request)
+
+/** The load in one of up to 128 intervals of equal length. */
+typedef struct llmperf_load {
+    size_t struct_size;
+    uint64_t begin_ns;                     /**< CLOCK_MONOTONIC */
+    uint64_t begun, ended;                 /**< requests */
+    uint64_t prompt_tokens, output_tokens; /**< computed in the interval */
+    uint64_t running_max;                  /**< most requests that were open at a time */
+    uint64_t steps;                        /**< decode steps that ended */
+    uint64_t batch_max, context_max;       /**< of a decode step; LLMPERF_UNKNOWN: not counted */
+    double batch_mean, context_mean;       /**< of the decode steps; NaN: not counted */
+    double length_ms;                      /**< of the interval */
+    uint32_t process_id;                   /**< operating system's process id */
+    uint32_t reserved;                     /**< 0 */
+} llmperf_load;
+#define LLMPERF_LOAD_INIT LLMPERF_INIT(llmperf_load)
+
 /** Number of rows of a kind.
  *
  * @param profile  Borrowed; NULL has none.
@@ -501,6 +577,41 @@ LLMPERF_API int llmperf_profile_window(const llmperf_profile *profile, size_t in
  * @threads any thread */
 LLMPERF_API int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
                                               llmperf_window_kernel *kernel_out);
+
+/** The requests of the run.
+ *
+ * @param requests_out  struct_size set by the caller.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (none began while the session ran).
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_requests(const llmperf_profile *profile,
+                                         llmperf_requests *requests_out);
+
+/** Distribution of a latency of requests. A quantity without values has no row.
+ *
+ * @param index  Row, from 0.
+ * @param latency_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row).
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_latency(const llmperf_profile *profile, size_t index,
+                                        llmperf_latency *latency_out);
+
+/** One of the ten slowest finished requests of each of three quantities.
+ *
+ * @param index  Row, from 0.
+ * @param request_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row).
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_slow_request(const llmperf_profile *profile, size_t index,
+                                             llmperf_slow_request *request_out);
+
+/** The load in an interval.
+ *
+ * @param index  Row, from 0.
+ * @param load_out  struct_size set by the caller.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row).
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_load(const llmperf_profile *profile, size_t index,
+                                     llmperf_load *load_out);
 
 /** An iteration.
  *

@@ -230,6 +230,8 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
         case LP_RECORD_UNCOUNTED:
             add_uncounted(attribution, &records[i]);
             break;
+        case LP_RECORD_REQUEST:
+            break;
         default:
             lp_open_regions_apply(&attribution->regions, thread, &records[i], sink);
         }

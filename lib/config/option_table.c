@@ -67,6 +67,13 @@ const struct lp_option lp_options[] = {
     TEXT("session.rules", "LLMPERF_RULES", FIELD(rules), CLI("--rule", "RULES", "run"), NULL,
          "Tier light: rules, separated by semicolons, such as \"decode_step p99 above 30 ms for 2 "
          "s\". When one triggers, the next calls are all collected."),
+    NUMBER("session.slo_ttft_ms", NULL, NO_FIELD, NO_CLI, 1, 86400000, "ms", NULL,
+           "Requests: longest TTFT that meets the SLO, for goodput."),
+    NUMBER("session.slo_tpot_ms", NULL, NO_FIELD, NO_CLI, 1, 86400000, "ms", NULL,
+           "Requests: longest TPOT that meets the SLO, for goodput."),
+    NUMBER("session.gpu_hour_cents", NULL, NO_FIELD, CLI("--gpu-hour-cents", "N", "run report"), 1,
+           100000000, "cents", NULL,
+           "Price of a GPU hour in hundredths, for the cost per million tokens."),
     TEXT("session.counters", "LLMPERF_COUNTERS", FIELD(counters), CLI("--counters", "WORDS", "run"),
          NULL,
          "Hardware counters of regions: a preset (llmperf counters), then words such as "

@@ -175,6 +175,7 @@ static void free_findings(struct lp_kept *kept)
 int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **findings_out)
 {
     struct lp_findings *findings = (struct lp_findings *)lp_profile_kept(profile);
+    int64_t cents = 0;
     int status;
 
     if ((*findings_out = findings))
@@ -194,6 +195,9 @@ int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **fi
     lp_limits_init(&findings->limits, profile, findings->machine, findings->gpu);
     if (lp_option_of_profile(profile, "report.top", &findings->top) < 0)
         findings->top = 0; /* from a configuration that a run would refuse */
+    if (lp_option_of_profile(profile, "session.gpu_hour_cents", &cents) < 0)
+        cents = 0;
+    lp_serving_read(&findings->serving, profile, cents);
     if ((status = work_out(findings)) < 0) {
         free_findings(&findings->kept);
         return lp_error(status, "out of memory");

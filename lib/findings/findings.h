@@ -23,6 +23,7 @@
 #include "lib/findings/kernel_shapes.h"
 #include "lib/findings/kernel_work.h"
 #include "lib/profile/profile.h"
+#include "lib/profile/serving_figures.h"
 #include "lib/findings/recommend.h"
 
 /** An incomplete profile with less coverage has no headline. */
@@ -70,6 +71,7 @@ struct lp_findings {
     struct lp_stage_rows stage_rows;
     struct lp_ranks ranks;
     struct lp_waterfalls waterfalls;
+    struct lp_serving_finding serving;
     struct lp_kernel_works kernel_works;
     struct lp_kernel_shapes kernel_shapes;
     struct lp_tables tables;

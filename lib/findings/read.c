@@ -20,9 +20,9 @@ size_t llmperf_profile_count(const llmperf_profile *profile, uint32_t rows)
 {
     const struct lp_findings *findings;
 
-    if (!profile || rows == 0 || rows > LLMPERF_ROWS_KERNEL_SHAPES)
+    if (!profile || rows == 0 || rows > LLMPERF_ROWS_LOAD)
         return 0;
-    if (rows < LLMPERF_ROWS_STAGES)
+    if (rows < LLMPERF_ROWS_STAGES || rows > LLMPERF_ROWS_GPUS)
         return lp_row_count(profile, rows);
     if (!(findings = findings_of(profile)))
         return 0;

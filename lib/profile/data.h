@@ -41,6 +41,11 @@ struct lp_stage_operator {
     double flops, bytes;
 };
 
+struct lp_latency_row {
+    llmperf_latency stats;
+    struct lp_blob histogram;
+};
+
 struct lp_fact {
     const char *key, *value;
 };
@@ -60,6 +65,10 @@ struct llmperf_profile {
     LP_VECTOR(llmperf_window_stats) windows;
     LP_VECTOR(llmperf_window_kernel) window_kernels;
     LP_VECTOR(struct lp_stage_operator) stage_operators;
+    LP_VECTOR(llmperf_requests) requests; /* at most one */
+    LP_VECTOR(struct lp_latency_row) latencies;
+    LP_VECTOR(llmperf_slow_request) slow_requests;
+    LP_VECTOR(llmperf_load) load;
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;

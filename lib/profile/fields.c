@@ -51,7 +51,8 @@ _Static_assert(LLMPERF_ITERATION_CLASSES == 16, "each class has a column");
 _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_stats) &&
                    offsetof(struct lp_kernel_row, durations) == sizeof(llmperf_kernel_stats) &&
                    offsetof(struct lp_iteration_stats_row, histogram) ==
-                       sizeof(llmperf_iteration_stats),
+                       sizeof(llmperf_iteration_stats) &&
+                   offsetof(struct lp_latency_row, histogram) == sizeof(llmperf_latency),
                "a histogram follows the public struct of its row");
 
 #define LEDGER(type, ...)         FIELD_##type(llmperf_ledger, __VA_ARGS__)
@@ -70,6 +71,10 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define KERNEL_CLASS(type, ...)   FIELD_##type(struct lp_class_total, __VA_ARGS__)
 #define KERNEL_WORK(type, ...)    FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
 #define STAGE_OPERATOR(type, ...) FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
+#define REQUESTS(type, ...)       FIELD_##type(llmperf_requests, __VA_ARGS__)
+#define LATENCY(type, ...)        FIELD_##type(llmperf_latency, __VA_ARGS__)
+#define SLOW_REQUEST(type, ...)   FIELD_##type(llmperf_slow_request, __VA_ARGS__)
+#define LOAD(type, ...)           FIELD_##type(llmperf_load, __VA_ARGS__)
 
 static const struct lp_row_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
 static const struct lp_row_field region_fields[] = { LP_REGION_FIELDS(REGION) };
@@ -89,6 +94,10 @@ static const struct lp_row_field stage_operator_fields[] = { LP_STAGE_OPERATOR_F
 static const struct lp_row_field rank_fields[] = { LP_RANK_FIELDS(RANK) };
 static const struct lp_row_field class_fields[] = { LP_CLASS_FIELDS(KERNEL_CLASS) };
 static const struct lp_row_field work_fields[] = { LP_KERNEL_WORK_FIELDS(KERNEL_WORK) };
+static const struct lp_row_field requests_fields[] = { LP_REQUESTS_FIELDS(REQUESTS) };
+static const struct lp_row_field latency_fields[] = { LP_LATENCY_FIELDS(LATENCY) };
+static const struct lp_row_field slow_request_fields[] = { LP_SLOW_REQUEST_FIELDS(SLOW_REQUEST) };
+static const struct lp_row_field load_fields[] = { LP_LOAD_FIELDS(LOAD) };
 static const struct lp_row_field fact_fields[] = {
     { .name = "key", .type = LP_FIELD_NAME, .offset = offsetof(struct lp_fact, key) },
     { .name = "value",
@@ -127,6 +136,10 @@ COMPLETE(llmperf_window_stats, LP_WINDOW_FIELDS);
 COMPLETE(llmperf_window_kernel, LP_WINDOW_KERNEL_FIELDS);
 COMPLETE(llmperf_capture_stats, LP_CAPTURE_FIELDS);
 COMPLETE(llmperf_advice, LP_ADVICE_FIELDS);
+COMPLETE(llmperf_requests, LP_REQUESTS_FIELDS);
+COMPLETE(llmperf_latency, LP_LATENCY_FIELDS);
+COMPLETE(llmperf_slow_request, LP_SLOW_REQUEST_FIELDS);
+COMPLETE(llmperf_load, LP_LOAD_FIELDS);
 
 #define TIME(constant, name, level, heading) { #name, #name "_ms", level, heading },
 const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) };
@@ -171,6 +184,14 @@ const struct lp_row_kind lp_row_kinds[] = {
     [LP_ROW_KERNEL_SHAPE] = { "kernel_shape", "kernel_shape",
                               ROWS(kernel_shape_fields, llmperf_kernel_shape, llmperf_kernel_shape,
                                    kernel_shapes) },
+    [LP_ROW_REQUESTS] = { "requests", "requests",
+                          ROWS(requests_fields, llmperf_requests, llmperf_requests, requests) },
+    [LP_ROW_LATENCY] = { "latency", "latency",
+                         ROWS(latency_fields, llmperf_latency, struct lp_latency_row, latencies) },
+    [LP_ROW_SLOW_REQUEST] = { "slow_request", NULL,
+                              ROWS(slow_request_fields, llmperf_slow_request, llmperf_slow_request,
+                                   slow_requests) },
+    [LP_ROW_LOAD] = { "load", NULL, ROWS(load_fields, llmperf_load, llmperf_load, load) },
     [LP_ROW_ADVICE] = FOUND(advice_fields, llmperf_advice),
     [LP_ROW_STAGE_OPERATOR] = { "stage_operator", NULL,
                                 LIST(stage_operator_fields, 0, struct lp_stage_operator,

@@ -337,6 +337,74 @@ enum lp_unknown {
     F(NUMBER, exclusive_ms, "ms", DERIVED, NEVER, "exclusive_ms") \
     F(NUMBER, share, "1", DERIVED, NEVER, "share")
 
+/** llmperf_requests */
+#define LP_REQUESTS_FIELDS(F) \
+    F(COUNT, requests, "", SUM, NEVER, "requests") \
+    F(COUNT, finished, "", SUM, NEVER, "finished", "requests_finished_total", "requests that were served to their end") \
+    F(COUNT, aborted, "", SUM, NEVER, "aborted", "requests_aborted_total", "requests that the client cancelled") \
+    F(COUNT, failed, "", SUM, NEVER, "failed", "requests_failed_total", "requests that the engine could not serve") \
+    F(COUNT, open, "", SUM, NEVER, "open", "requests_open", "requests that have not ended") \
+    F(COUNT, abandoned, "", SUM, NEVER, "abandoned") \
+    F(COUNT, over_limit, "", SUM, NEVER, "over_limit", "requests_over_limit_total", "requests that began while LLMPERF_REQUESTS_OPEN others were open; in no other number") \
+    F(COUNT, stray_calls, "", SUM, NEVER, "stray_calls") \
+    F(COUNT, prompt_tokens, "", SUM, NEVER, "prompt_tokens", "request_prompt_tokens_total", "prompt tokens of requests that have output") \
+    F(COUNT, output_tokens, "", SUM, NEVER, "output_tokens", "request_output_tokens_total", "output tokens that were reported") \
+    F(COUNT, good, "", SUM, OTHER, "good", "requests_good_total", "finished requests that met the SLO") \
+    F(NUMBER, duration_ms, "ms", MAX, NEVER, "duration_ms") \
+    F(NUMBER, requests_per_s, "", DERIVED, OTHER, "requests_per_s") \
+    F(NUMBER, prompt_tokens_per_s, "", DERIVED, OTHER, "prompt_tokens_per_s") \
+    F(NUMBER, output_tokens_per_s, "", DERIVED, OTHER, "output_tokens_per_s") \
+    F(NUMBER, goodput_per_s, "", DERIVED, OTHER, "goodput_per_s") \
+    F(NUMBER, slo_ttft_ms, "ms", FIRST, OTHER, "slo_ttft_ms") \
+    F(NUMBER, slo_tpot_ms, "ms", FIRST, OTHER, "slo_tpot_ms") \
+    F(COUNT, gpu_hour_cents, "", FIRST, OTHER, "gpu_hour_cents")
+
+/** llmperf_latency */
+#define LP_LATENCY_FIELDS(F) \
+    F(NAME, quantity, "", KEY, NEVER, NULL) \
+    F(COUNT, count, "", SUM, NEVER, "count") \
+    F(NUMBER, sum_ms, "ms", SUM, NEVER, "sum") \
+    F(NUMBER, mean_ms, "ms", DERIVED, NEVER, "mean") \
+    F(NUMBER, min_ms, "ms", MIN, NEVER, "min") \
+    F(NUMBER, max_ms, "ms", MAX, NEVER, "max") \
+    F(NUMBER, p50_ms, "ms", DERIVED, NEVER, "p50") \
+    F(NUMBER, p90_ms, "ms", DERIVED, NEVER, "p90") \
+    F(NUMBER, p99_ms, "ms", DERIVED, NEVER, "p99") \
+    F(BLOB, histogram, "", QUANTILE, NEVER, NULL)
+
+/** llmperf_slow_request */
+#define LP_SLOW_REQUEST_FIELDS(F) \
+    F(NAME, slow_in, "", KEY, NEVER, "slow_in") \
+    F(COUNT, request, "", KEY, NEVER, "request") \
+    F(COUNT, id, "", APART, OTHER, "id") \
+    F(COUNT, begin_ns, "ns", APART, NEVER, "begin_ns") \
+    F(COUNT, prompt_tokens, "", APART, NEVER, "prompt_tokens") \
+    F(COUNT, output_tokens, "", APART, NEVER, "output_tokens") \
+    F(NUMBER, queue_ms, "ms", APART, OTHER, "queue_ms") \
+    F(NUMBER, ttft_ms, "ms", APART, OTHER, "ttft_ms") \
+    F(NUMBER, tpot_ms, "ms", APART, OTHER, "tpot_ms") \
+    F(NUMBER, itl_max_ms, "ms", APART, OTHER, "itl_max_ms") \
+    F(NUMBER, e2e_ms, "ms", APART, NEVER, "e2e_ms") \
+    F(WORD, reason, "", APART, NEVER, NULL) \
+    F(WORD, process_id, "", KEY, NEVER, "process_id")
+
+/** llmperf_load */
+#define LP_LOAD_FIELDS(F) \
+    F(COUNT, begin_ns, "ns", KEY, NEVER, "begin_ns") \
+    F(COUNT, begun, "", APART, NEVER, "begun") \
+    F(COUNT, ended, "", APART, NEVER, "ended") \
+    F(COUNT, prompt_tokens, "", APART, NEVER, "prompt_tokens") \
+    F(COUNT, output_tokens, "", APART, NEVER, "output_tokens") \
+    F(COUNT, running_max, "", APART, NEVER, "running_max") \
+    F(COUNT, steps, "", APART, NEVER, "steps") \
+    F(COUNT, batch_max, "", APART, OTHER, "batch_max") \
+    F(COUNT, context_max, "", APART, OTHER, "context_max") \
+    F(NUMBER, batch_mean, "", APART, OTHER, "batch_mean") \
+    F(NUMBER, context_mean, "", APART, OTHER, "context_mean") \
+    F(NUMBER, length_ms, "ms", APART, NEVER, "length_ms") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id") \
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL)
+
 /** llmperf_advice */
 #define LP_ADVICE_FIELDS(F) \
     F(NAME, id, "", KEY, NEVER, "id") \
@@ -457,13 +525,17 @@ enum lp_row_id {
     LP_ROW_PROBLEM,
     LP_ROW_NOTE,
     LP_ROW_KERNEL_SHAPE = LLMPERF_ROWS_KERNEL_SHAPES,
+    LP_ROW_REQUESTS = LLMPERF_ROWS_REQUESTS,
+    LP_ROW_LATENCY = LLMPERF_ROWS_LATENCIES,
+    LP_ROW_SLOW_REQUEST = LLMPERF_ROWS_SLOW_REQUESTS,
+    LP_ROW_LOAD = LLMPERF_ROWS_LOAD,
     LP_ROW_STAGE_OPERATOR,
     LP_ROW_ADVICE, /* from here on rows of findings */
     LP_ROW_RANK,
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 15 /* that a profile holds */
+#define LP_ROW_KINDS 19 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

@@ -308,7 +308,8 @@ int lp_profile_finish(llmperf_profile *profile)
     SORT(profile->iteration_stats, compare_iteration_stats);
     SORT(profile->windows, compare_windows);
     SORT(profile->window_kernels, compare_window_kernels);
-    if ((status = make_operators(profile)) < 0)
+    if ((status = make_operators(profile)) < 0 ||
+        (status = lp_profile_derive_requests(profile)) < 0)
         return status;
     SORT(profile->operators, compare_operators);
     return lp_profile_make_captures(profile);

@@ -62,6 +62,10 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_vector_clear(&profile->windows);
     lp_vector_clear(&profile->window_kernels);
     lp_vector_clear(&profile->stage_operators);
+    lp_vector_clear(&profile->requests);
+    lp_vector_clear(&profile->latencies);
+    lp_vector_clear(&profile->slow_requests);
+    lp_vector_clear(&profile->load);
     lp_vector_clear(&profile->problems);
     lp_vector_clear(&profile->notes);
     lp_vector_clear(&profile->facts);

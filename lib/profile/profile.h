@@ -151,6 +151,9 @@ struct lp_kept *lp_profile_kept(const llmperf_profile *profile);
  * @return the result that is kept. @threads any thread */
 struct lp_kept *lp_profile_keep(const llmperf_profile *profile, struct lp_kept *kept);
 
+/** Fill in what follows from other members of its rows of requests. 0 or LLMPERF_ENOMEM. */
+int lp_profile_derive_requests(llmperf_profile *profile);
+
 /** Set a fact (llmperf_profile_fact()); NULL values are skipped. 0 or LLMPERF_ENOMEM. */
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value);
 
@@ -222,11 +225,12 @@ struct lp_bucket {
     uint64_t count;
 };
 
-/** Histogram of row `index` of the iteration statistics, in ascending order.
+/** Histogram of row `index` of a kind whose rows have one, in ascending order.
+ * @param row          enum lp_row_id
  * @param buckets_out  Yours: free(); NULL if the row has none.
  * @return 0, LLMPERF_EINVAL, LLMPERF_EFORMAT, LLMPERF_ENOMEM. */
-int lp_profile_iteration_histogram(const llmperf_profile *profile, size_t index,
-                                   struct lp_bucket **buckets_out, size_t *count_out);
+int lp_profile_row_histogram(const llmperf_profile *profile, unsigned row, size_t index,
+                             struct lp_bucket **buckets_out, size_t *count_out);
 
 /** Hardware counters by region and kernel. NULL: out of memory.
  * @param names  Of kernels and reasons; must outlive it.

@@ -77,6 +77,28 @@ int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
     return copy_row(profile, LP_ROW_WINDOW_KERNEL, index, kernel_out);
 }
 
+int llmperf_profile_requests(const llmperf_profile *profile, llmperf_requests *requests_out)
+{
+    return copy_row(profile, LP_ROW_REQUESTS, 0, requests_out);
+}
+
+int llmperf_profile_latency(const llmperf_profile *profile, size_t index,
+                            llmperf_latency *latency_out)
+{
+    return copy_row(profile, LP_ROW_LATENCY, index, latency_out);
+}
+
+int llmperf_profile_slow_request(const llmperf_profile *profile, size_t index,
+                                 llmperf_slow_request *request_out)
+{
+    return copy_row(profile, LP_ROW_SLOW_REQUEST, index, request_out);
+}
+
+int llmperf_profile_load(const llmperf_profile *profile, size_t index, llmperf_load *load_out)
+{
+    return copy_row(profile, LP_ROW_LOAD, index, load_out);
+}
+
 int llmperf_profile_iteration(const llmperf_profile *profile, size_t index,
                               llmperf_iteration *iteration_out)
 {

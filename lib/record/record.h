@@ -20,9 +20,22 @@ enum lp_record_kind {
     LP_RECORD_LOST = 8,        /* `value` records of this thread were dropped before this one */
     LP_RECORD_RANGE = 9, /* an NVTX start/end range ended, value = its nanoseconds; detail 1: it was
                       open before collection started */
-    LP_RECORD_UNCOUNTED = 10, /* launches of the thread while nothing was collected,
-                              LP_UNCOUNTED_VALUE: first and last correlation id */
-    LP_RECORD_LAUNCH_END = 11 /* the call of a launch returned, value = its correlation id */
+    LP_RECORD_UNCOUNTED = 10,  /* launches of the thread while nothing was collected,
+                               LP_UNCOUNTED_VALUE: first and last correlation id */
+    LP_RECORD_LAUNCH_END = 11, /* the call of a launch returned, value = its correlation id */
+    LP_RECORD_REQUEST = 12     /* detail: enum lp_served, value: the request, node: an amount, no
+                               path */
+};
+
+/** What happened to a request. The numbers are stored in recordings. The first two come before
+ * LP_SERVED_BEGIN of the same thread; their amount is the low half of its value. */
+enum lp_served {
+    LP_SERVED_ARRIVAL = 1, /* value: time of the arrival */
+    LP_SERVED_ID = 2,      /* value: the program's own number */
+    LP_SERVED_BEGIN = 3,   /* amount: prompt tokens */
+    LP_SERVED_FIRST = 4,   /* the first token; amount: 1 */
+    LP_SERVED_TOKENS = 5,  /* amount: new tokens */
+    LP_SERVED_END = 6 /* and LLMPERF_FINISH_… above it; amount: output tokens, 0: not given */
 };
 
 /** How a region begins. The numbers are stored in recordings. */

@@ -72,6 +72,7 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
 {
     struct lp_device_source *source = session->source;
     uint64_t asked_ns = flush ? ask_driver(session, force) : 0;
+    uint64_t begin_ns = host_time(session);
     int status = 0;
 
     if (source)
@@ -91,6 +92,7 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     if (asked_ns > 0 && source->ops->live)
         lp_attribution_answered(session->attribution, asked_ns);
     lp_attribution_settle(session->attribution, host_time(session), false);
+    lp_serving_settle(session->serving, begin_ns);
     look_behind(session, asked_ns);
 }
 
@@ -177,6 +179,7 @@ static int pause_session(struct llmperf_session *session)
     if (!session->source || session->source->ops->live)
         do_round(session, true, false);
     lp_attribution_close_regions(session->attribution);
+    lp_serving_interrupt(session->serving);
     session->paused = true;
     lp_health_look(session, false);
     return 0;
@@ -223,6 +226,7 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_capture_ignore_end();
     lp_attribution_settle(session->attribution, host_time(session), true);
     lp_counter_totals_settle(session->counter_totals);
+    lp_serving_settle(session->serving, UINT64_MAX);
     lp_attribution_close_regions(session->attribution);
     lp_session_environment(session);
     if (session->source)

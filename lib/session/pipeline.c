@@ -12,6 +12,7 @@ static void pass_host(void *context, uint32_t thread, const struct lp_record *re
 
     lp_attribution_host(session->attribution, thread, records, count);
     lp_counter_totals_host(session->counter_totals, thread, records, count);
+    lp_serving_host(session->serving, thread, records, count);
 }
 
 static void pass_activities(void *context, struct lp_activity *activities, size_t count)
@@ -77,6 +78,17 @@ static int open_knowledge(struct llmperf_session *session)
     return 0;
 }
 
+static struct lp_serving *open_serving(const struct lp_options *options)
+{
+    const struct lp_serving_options serving = {
+        lp_options_number(options, "session.slo_ttft_ms"),
+        lp_options_number(options, "session.slo_tpot_ms"),
+        lp_options_number(options, "session.gpu_hour_cents"),
+    };
+
+    return lp_serving_create(&serving);
+}
+
 int lp_pipeline_make(struct llmperf_session *session)
 {
     struct lp_attribution_sink results;
@@ -85,7 +97,8 @@ int lp_pipeline_make(struct llmperf_session *session)
     int status;
 
     if (!(session->totals = lp_totals_create(&session->names)) ||
-        !(session->counter_totals = lp_counter_totals_create(&session->names)))
+        !(session->counter_totals = lp_counter_totals_create(&session->names)) ||
+        !(session->serving = open_serving(&session->options)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     lp_totals_set_counters(session->totals, session->counter_totals);
     results = lp_totals_sink(session->totals);

@@ -102,6 +102,7 @@ static void free_session(struct llmperf_session *session)
     lp_attribution_free(session->attribution);
     lp_totals_free(session->totals);
     lp_counter_totals_free(session->counter_totals);
+    lp_serving_free(session->serving);
     lp_stage_work_free(session->stage_work);
     lp_kernel_classes_free(session->classes);
     lp_input_list_clear(&session->inputs);

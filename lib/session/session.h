@@ -11,6 +11,7 @@
 #include "lib/attribution/attribution.h"
 #include "lib/regions/capture.h"
 #include "lib/profile/profile.h"
+#include "lib/profile/serving.h"
 #include "lib/session/counter_pace.h"
 #include "lib/session/options/counter_request.h"
 #include "lib/session/flush.h"
@@ -60,6 +61,7 @@ struct llmperf_session {
     struct lp_graph_ends graph_ends;
     struct lp_totals *totals;
     struct lp_counter_totals *counter_totals;
+    struct lp_serving *serving;
     struct lp_counter_request counter_request;
     struct lp_counter_pace counter_pace;
     struct lp_counters *counters;      /* NULL: not collected in this process */

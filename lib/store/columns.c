@@ -3,9 +3,11 @@
 
 #include "lib/store/columns.h"
 
-/* GROUP and WINDOW are SQL keywords. */
+/* GROUP and WINDOW are SQL keywords; id is that of the row. */
 const char *lp_store_column_name(const struct lp_row_field *field)
 {
+    if (strcmp(field->name, "id") == 0)
+        return "request_id";
     if (strcmp(field->name, "group") == 0)
         return "metric_group";
     return strcmp(field->name, "window") == 0 ? "deep_window" : field->name;

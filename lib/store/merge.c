@@ -112,6 +112,37 @@ static int add_window_kernel(struct merger *merger, const llmperf_window_kernel 
     return status < 0 ? status : push(merger, LP_ROW_WINDOW_KERNEL, &row);
 }
 
+static int add_slow_request(struct merger *merger, const llmperf_slow_request *from)
+{
+    llmperf_slow_request row = *from;
+    int status = merged_process(merger, from->process_id, &row.process_id);
+
+    return status < 0 ? status : push(merger, LP_ROW_SLOW_REQUEST, &row);
+}
+
+static int add_load(struct merger *merger, const llmperf_load *from)
+{
+    llmperf_load row = *from;
+    int status = merged_process(merger, from->process_id, &row.process_id);
+
+    return status < 0 ? status : push(merger, LP_ROW_LOAD, &row);
+}
+
+static int add_serving(struct merger *merger, const llmperf_profile *part)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < part->requests.count && status == 0; i++)
+        status = lp_merge_requests(merger->out, &part->requests.items[i]);
+    for (size_t i = 0; i < part->latencies.count && status == 0; i++)
+        status = lp_merge_latency(&merger->rows, merger->out, &part->latencies.items[i]);
+    for (size_t i = 0; i < part->slow_requests.count && status == 0; i++)
+        status = add_slow_request(merger, &part->slow_requests.items[i]);
+    for (size_t i = 0; i < part->load.count && status == 0; i++)
+        status = add_load(merger, &part->load.items[i]);
+    return status;
+}
+
 static int add_iteration(struct merger *merger, const llmperf_iteration *from)
 {
     llmperf_iteration row = *from;
@@ -279,6 +310,8 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_metric(merger, &part->metrics.items[i]);
     for (size_t i = 0; i < part->stage_operators.count && status == 0; i++)
         status = add_stage_operator(merger, &part->stage_operators.items[i]);
+    if (status == 0)
+        status = add_serving(merger, part);
     if (status == 0 && (status = add_lines(merger, part)) == 0)
         status = add_facts(merger, part);
     lp_row_add(LP_ROW_LEDGER, &merger->out->ledger, &part->ledger, device_before, device_ms(part));

@@ -91,6 +91,29 @@ int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
     return add_histogram(&rows->spreads.rows.items[row], &into->histogram, &from->histogram);
 }
 
+/* Means and percentiles follow from the sums and the histogram: lp_profile_derive_requests(). */
+int lp_merge_latency(struct lp_merged_rows *rows, llmperf_profile *out,
+                     const struct lp_latency_row *from)
+{
+    struct lp_latency_row copy = *from, *into;
+    uint32_t row;
+    int status = find_or_add(&rows->latencies, out, LP_ROW_LATENCY, &copy, true, &row);
+
+    if (status < 0 || row == LP_HASHMAP_NONE)
+        return status;
+    into = &out->latencies.items[row];
+    lp_row_add(LP_ROW_LATENCY, into, from, 1, 1);
+    return add_histogram(&rows->latencies.rows.items[row], &into->histogram, &from->histogram);
+}
+
+int lp_merge_requests(llmperf_profile *out, const llmperf_requests *from)
+{
+    if (out->requests.count == 0)
+        return lp_vector_push(&out->requests, *from);
+    lp_row_add(LP_ROW_REQUESTS, &out->requests.items[0], from, 1, 1);
+    return 0;
+}
+
 static int finish(llmperf_profile *out, enum lp_row_id id, const struct lp_merged_row *merged,
                   void *row, struct lp_blob *histogram, double min_ms, double max_ms)
 {
@@ -117,6 +140,10 @@ int lp_merge_finish(struct lp_merged_rows *rows, llmperf_profile *out)
         status = finish(out, LP_ROW_SPREAD, &rows->spreads.rows.items[i], row, &row->histogram,
                         row->stats.min_ms, row->stats.max_ms);
     }
+    for (size_t i = 0; i < rows->latencies.rows.count && status == 0; i++)
+        if (rows->latencies.rows.items[i].parts > 1)
+            status = lp_profile_histogram(out, &rows->latencies.rows.items[i].durations,
+                                          &out->latencies.items[i].histogram);
     return status;
 }
 
@@ -133,4 +160,5 @@ void lp_merge_clear(struct lp_merged_rows *rows)
     clear_list(&rows->kernels);
     clear_list(&rows->shapes);
     clear_list(&rows->spreads);
+    clear_list(&rows->latencies);
 }

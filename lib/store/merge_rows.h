@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Merges rows of several profiles: kernels, their shapes, and iterations. For lib/store only.
+/** Merges rows of several profiles: kernels, their shapes, iterations and latencies. For lib/store
+ * only.
  * @threads one at a time per object */
 #ifndef LP_STORE_MERGE_ROWS_H
 #define LP_STORE_MERGE_ROWS_H
@@ -23,7 +24,7 @@ struct lp_merged_list {
 
 /** Zero-initialised: empty. */
 struct lp_merged_rows {
-    struct lp_merged_list kernels, shapes, spreads;
+    struct lp_merged_list kernels, shapes, spreads, latencies;
 };
 
 /** Merge a row into `out`. 0; LLMPERF_EFORMAT: damaged histogram; LLMPERF_ENOMEM. */
@@ -33,6 +34,11 @@ int lp_merge_shape(struct lp_merged_rows *rows, llmperf_profile *out,
                    const llmperf_kernel_shape *from);
 int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_iteration_stats_row *from);
+int lp_merge_latency(struct lp_merged_rows *rows, llmperf_profile *out,
+                     const struct lp_latency_row *from);
+
+/** Add the requests of one profile to those of `out`. 0 or LLMPERF_ENOMEM. */
+int lp_merge_requests(llmperf_profile *out, const llmperf_requests *from);
 
 /** Compute percentiles and histograms of rows with several parts. 0 or LLMPERF_ENOMEM. */
 int lp_merge_finish(struct lp_merged_rows *rows, llmperf_profile *out);

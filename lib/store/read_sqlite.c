@@ -264,6 +264,10 @@ union any_row {
     llmperf_window_stats window;
     llmperf_window_kernel window_kernel;
     llmperf_kernel_shape kernel_shape;
+    llmperf_requests requests;
+    struct lp_latency_row latency;
+    llmperf_slow_request slow_request;
+    llmperf_load load;
     struct lp_fact fact;
     size_t struct_size; /* size of the public struct */
 };

@@ -206,6 +206,27 @@ class Html(support.TestCase):
         self.assertIn(f"/iterations/{step}/idle_launch_ms/mean", shown)
         self.assertIn(f"/iterations/{step}/class_ms/norm/p99", shown)
 
+    def test_requests_are_shown_with_the_numbers_of_metrics_json(self) -> None:
+        script = "launch a\nbegin LLM@decode_step sequences=2\nend\n" + "".join(f"""
+request begin {i} tokens=7 arrival={100 + i}
+wait {1000 * i}
+request first {i}
+request tokens {i} tokens=2
+request stop {i}
+""" for i in range(1, 40))
+        settings = {"session.slo_ttft_ms": 1, "session.gpu_hour_cents": 200}
+        path = self.folder / "script"
+        path.write_text(script)
+        with llmperf.Session(source="fake", device_path=path, settings=settings) as session:
+            pass
+        page, metrics, _ = self.page(session.profile)
+        page.loose = [text.replace("e2e", "") for text in page.loose]
+        self.assert_numbers(page, metrics)
+        shown = {pointer for pointer, _, _ in page.numbers}
+        for pointer in ("/requests/finished", "/requests/good_share", "/requests/ttft/p90", "/requests/slowest/29/e2e_ms",
+                        "/requests/load/0/output_tokens", "/requests/cost/per_million_output_tokens"):
+            self.assertIn(pointer, shown)
+
     def test_each_id_is_there_once_and_each_reference_has_its_id(self) -> None:
         for profile in (self.scripted(), self.recorded()):
             page, _, _ = self.page(profile)

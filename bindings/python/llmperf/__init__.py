@@ -26,6 +26,7 @@ from ._errors import LibraryNotFoundError, LlmperfError
 from ._library import available
 from ._profile import Job, Profile, import_files, merge, open
 from ._region import Region, count, decode_all, decode_step, prefill, region
+from ._request import Request, request, requests_token
 from ._session import Session
 from ._trace import export_trace
 
@@ -37,6 +38,7 @@ __all__ = [
     "LlmperfError",
     "Profile",
     "Region",
+    "Request",
     "Session",
     "available",
     "compare",
@@ -51,6 +53,8 @@ __all__ = [
     "open",
     "prefill",
     "region",
+    "request",
+    "requests_token",
     "validate",
     "version",
 ]

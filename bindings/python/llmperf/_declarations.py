@@ -136,6 +136,10 @@ LLMPERF_ROWS_STAGES = 10
 LLMPERF_ROWS_ADVICE = 11
 LLMPERF_ROWS_GPUS = 12
 LLMPERF_ROWS_KERNEL_SHAPES = 13
+LLMPERF_ROWS_REQUESTS = 14
+LLMPERF_ROWS_LATENCIES = 15
+LLMPERF_ROWS_SLOW_REQUESTS = 16
+LLMPERF_ROWS_LOAD = 17
 LLMPERF_UNKNOWN = 2**64 - 1
 LLMPERF_ITERATIONS_KEPT = 1024
 LLMPERF_ITERATION_CLASSES = 16
@@ -151,6 +155,14 @@ LLMPERF_QUANTITY_FLOPS = 4
 LLMPERF_QUANTITY_BYTES = 5
 LLMPERF_REGION_DEPTH = 128
 LLMPERF_LABEL_BYTES = 1024
+
+# request.h
+LLMPERF_FINISH_OTHER = 0
+LLMPERF_FINISH_STOP = 1
+LLMPERF_FINISH_LENGTH = 2
+LLMPERF_FINISH_ABORTED = 3
+LLMPERF_FINISH_FAILED = 4
+LLMPERF_REQUESTS_OPEN = 65536
 
 # roofline.h
 LLMPERF_BOUND_UNKNOWN = 0
@@ -771,6 +783,85 @@ class llmperf_capture_stats(Structure):
     ]
 
 
+class llmperf_requests(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("requests", c_uint64),
+        ("finished", c_uint64),
+        ("aborted", c_uint64),
+        ("failed", c_uint64),
+        ("open", c_uint64),
+        ("abandoned", c_uint64),
+        ("over_limit", c_uint64),
+        ("stray_calls", c_uint64),
+        ("prompt_tokens", c_uint64),
+        ("output_tokens", c_uint64),
+        ("good", c_uint64),
+        ("duration_ms", c_double),
+        ("requests_per_s", c_double),
+        ("prompt_tokens_per_s", c_double),
+        ("output_tokens_per_s", c_double),
+        ("goodput_per_s", c_double),
+        ("slo_ttft_ms", c_double),
+        ("slo_tpot_ms", c_double),
+        ("gpu_hour_cents", c_uint64),
+    ]
+
+
+class llmperf_latency(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("quantity", c_char_p),
+        ("count", c_uint64),
+        ("sum_ms", c_double),
+        ("mean_ms", c_double),
+        ("min_ms", c_double),
+        ("max_ms", c_double),
+        ("p50_ms", c_double),
+        ("p90_ms", c_double),
+        ("p99_ms", c_double),
+    ]
+
+
+class llmperf_slow_request(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("slow_in", c_char_p),
+        ("request", c_uint64),
+        ("id", c_uint64),
+        ("begin_ns", c_uint64),
+        ("prompt_tokens", c_uint64),
+        ("output_tokens", c_uint64),
+        ("queue_ms", c_double),
+        ("ttft_ms", c_double),
+        ("tpot_ms", c_double),
+        ("itl_max_ms", c_double),
+        ("e2e_ms", c_double),
+        ("reason", c_uint32),
+        ("process_id", c_uint32),
+    ]
+
+
+class llmperf_load(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("begin_ns", c_uint64),
+        ("begun", c_uint64),
+        ("ended", c_uint64),
+        ("prompt_tokens", c_uint64),
+        ("output_tokens", c_uint64),
+        ("running_max", c_uint64),
+        ("steps", c_uint64),
+        ("batch_max", c_uint64),
+        ("context_max", c_uint64),
+        ("batch_mean", c_double),
+        ("context_mean", c_double),
+        ("length_ms", c_double),
+        ("process_id", c_uint32),
+        ("reserved", c_uint32),
+    ]
+
+
 class llmperf_region_attr(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -782,6 +873,15 @@ class llmperf_region_attr(Structure):
         ("context", c_uint64),
         ("flops", c_uint64),
         ("bytes", c_uint64),
+    ]
+
+
+class llmperf_request_attr(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("arrival_ns", c_uint64),
+        ("prompt_tokens", c_uint64),
+        ("id", c_uint64),
     ]
 
 
@@ -1052,7 +1152,12 @@ STRUCTURES: List[Any] = [
     llmperf_window_stats,
     llmperf_window_kernel,
     llmperf_capture_stats,
+    llmperf_requests,
+    llmperf_latency,
+    llmperf_slow_request,
+    llmperf_load,
     llmperf_region_attr,
+    llmperf_request_attr,
     llmperf_step_floor,
     llmperf_session_options,
     llmperf_session_state,
@@ -1116,6 +1221,10 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_metric": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_metric_stats)]),
     "llmperf_profile_window": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_window_stats)]),
     "llmperf_profile_window_kernel": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_window_kernel)]),
+    "llmperf_profile_requests": (c_int, [POINTER(llmperf_profile), POINTER(llmperf_requests)]),
+    "llmperf_profile_latency": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_latency)]),
+    "llmperf_profile_slow_request": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_slow_request)]),
+    "llmperf_profile_load": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_load)]),
     "llmperf_profile_iteration": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_iteration)]),
     "llmperf_profile_iteration_stats": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_iteration_stats)]),
     "llmperf_profile_class": (c_char_p, [POINTER(llmperf_profile), c_size_t]),
@@ -1139,6 +1248,12 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_decode_all_end": (None, [c_uint64]),
     "llmperf_decode_step_begin": (None, [c_uint64, c_uint64]),
     "llmperf_decode_step_end": (None, []),
+    # request.h
+    "llmperf_request_begin": (c_uint64, [POINTER(llmperf_request_attr)]),
+    "llmperf_request_first_token": (None, [c_uint64]),
+    "llmperf_request_tokens": (None, [c_uint64, c_uint64]),
+    "llmperf_requests_token": (None, [POINTER(c_uint64), c_size_t]),
+    "llmperf_request_end": (None, [c_uint64, c_uint32, c_uint64]),
     # roofline.h
     "llmperf_model_floor": (c_int, [POINTER(llmperf_model), POINTER(llmperf_step), POINTER(llmperf_hardware), c_uint32, POINTER(llmperf_step_floor)]),
     # session.h

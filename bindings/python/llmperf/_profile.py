@@ -34,6 +34,8 @@ _RATES = {_native.LLMPERF_RATE_STAGE: "stage", _native.LLMPERF_RATE_HOST: "host"
 _SEVERITIES = {_native.LLMPERF_SEVERITY_HIGH: "high", _native.LLMPERF_SEVERITY_MEDIUM: "medium",
                _native.LLMPERF_SEVERITY_LOW: "low"}
 
+_REASONS = ("other", "stop", "length", "aborted", "failed")  # LLMPERF_FINISH_...
+
 Row = Dict[str, Any]
 
 
@@ -149,6 +151,32 @@ class Profile:
                               if (kernel["window"], kernel["process_id"])
                               == (row["number"], row["process_id"])]
         return rows
+
+    def requests(self) -> Optional[Row]:
+        """The requests of a serving engine; None: the program reported none.
+
+        The keys are the fields of llmperf_requests (profile.h), among them requests, finished,
+        prompt_tokens, output_tokens, good, requests_per_s, output_tokens_per_s, goodput_per_s;
+        latencies: a dict from "queue", "ttft", "tpot", "itl", "e2e", "step", "step_prefill" to
+        count, mean_ms, p50_ms, p90_ms, p99_ms, max_ms (without values: left out); slowest: the ten
+        slowest requests by "ttft", "tpot" and "e2e"; load: batch and context over time.
+        """
+        lib = library()
+        if not lib.llmperf_profile_count(self._pointer(), _native.LLMPERF_ROWS_REQUESTS):
+            return None
+        totals = _native.sized(_native.llmperf_requests)
+        check(lib.llmperf_profile_requests(self._pointer(), byref(totals)))
+        row = row_of(totals)
+        latencies = self._rows(_native.LLMPERF_ROWS_LATENCIES, lib.llmperf_profile_latency,
+                               _native.llmperf_latency)
+        row["latencies"] = {latency.pop("quantity"): latency for latency in latencies}
+        row["slowest"] = self._rows(_native.LLMPERF_ROWS_SLOW_REQUESTS,
+                                    lib.llmperf_profile_slow_request, _native.llmperf_slow_request)
+        for slow in row["slowest"]:
+            slow["reason"] = _REASONS[slow["reason"]]
+        row["load"] = self._rows(_native.LLMPERF_ROWS_LOAD, lib.llmperf_profile_load,
+                                 _native.llmperf_load)
+        return row
 
     def metrics(self) -> List[Row]:
         """A row for each named metric (hardware counter, or metric of ncu) of a region or kernel.

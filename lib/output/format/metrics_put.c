@@ -41,6 +41,15 @@ static const char *const reasons[LP_REASON_COUNT] = {
     [LP_REASON_PART_OF_CALLS] =
         "collected_instances is null where only part of each call was collected, where calls of "
         "several processes are combined, and without a device.",
+    [LP_REASON_NO_REQUESTS] =
+        "requests is null: the program reported none (llmperf_request_begin()).",
+    [LP_REASON_NO_LATENCY] =
+        "Latencies of requests are null where no value was reported: queue needs arrival times, "
+        "itl needs llmperf_request_tokens(), step and step_prefill need LLM@decode_step.",
+    [LP_REASON_NO_SLO] = "requests.good, good_share and goodput_per_s are null: no SLO was given "
+                         "(session.slo_ttft_ms, session.slo_tpot_ms).",
+    [LP_REASON_NO_COST] = "requests.cost is null: no price was given (session.gpu_hour_cents), no "
+                          "GPU was observed, or no tokens were reported.",
 };
 
 void lp_put_null(struct lp_metrics *metrics, const char *key, enum lp_reason reason)

@@ -29,6 +29,10 @@ enum lp_reason {
     LP_REASON_NO_ROOFLINE,
     LP_REASON_UNLIKE_RANKS,
     LP_REASON_PART_OF_CALLS,
+    LP_REASON_NO_REQUESTS,
+    LP_REASON_NO_LATENCY,
+    LP_REASON_NO_SLO,
+    LP_REASON_NO_COST,
     LP_REASON_COUNT
 };
 
@@ -79,6 +83,9 @@ void lp_put_waterfall(struct lp_metrics *metrics);
 /** A member that is an array of rows of findings, such as ranks. */
 void lp_put_rows(struct lp_metrics *metrics, const char *key, enum lp_row_id id, const void *rows,
                  size_t count);
+
+/** The member requests. */
+void lp_put_requests(struct lp_metrics *metrics);
 
 /** The member iterations. */
 void lp_put_iterations(struct lp_metrics *metrics);

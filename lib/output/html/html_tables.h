@@ -9,6 +9,8 @@
 
 void lp_html_advice(const struct lp_findings *findings, struct lp_text *out);
 void lp_html_stages(const struct lp_findings *findings, struct lp_text *out);
+/** Only where there were requests. */
+void lp_html_requests(const struct lp_findings *findings, struct lp_text *out);
 void lp_html_utilisation(const struct lp_findings *findings, struct lp_text *out);
 void lp_html_iterations(const struct lp_findings *findings, struct lp_text *out);
 void lp_html_classes(const struct lp_findings *findings, struct lp_text *out);

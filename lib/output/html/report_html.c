@@ -16,6 +16,7 @@ static const struct section {
     { "recommendations", "Recommendations", lp_html_advice, false },
     { "timeline-of-stages", "Timeline", lp_svg_timeline, true },
     { "stages", "Stages", lp_html_stages, false },
+    { "requests", "Requests", lp_html_requests, false },
     { "utilisation", "Distance from the bound, MBU and MFU", lp_html_utilisation, true },
     { "roofline-of-regions", "Roofline", lp_svg_roofline, false },
     { "iterations", "Iterations", lp_html_iterations, true },
@@ -82,11 +83,17 @@ static void add_verdict(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(out, "</div>\n");
 }
 
-static void add_contents(struct lp_text *out)
+static bool is_shown(const struct lp_findings *findings, const struct section *section)
+{
+    return section->add != lp_html_requests || findings->serving.totals;
+}
+
+static void add_contents(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "<nav aria-label=\"Sections\">");
     for (size_t i = 0; i < SECTIONS; i++)
-        lp_text_printf(out, "<a href=\"#%s\">%s</a> ", sections[i].id, sections[i].title);
+        if (is_shown(findings, &sections[i]))
+            lp_text_printf(out, "<a href=\"#%s\">%s</a> ", sections[i].id, sections[i].title);
     lp_text_puts(out, "</nav>\n</header>\n<main>\n");
 }
 
@@ -110,9 +117,10 @@ int lp_report_html(const llmperf_profile *profile, struct lp_text *out)
     if ((status = lp_findings_of(profile, &findings)) == 0) {
         add_head(findings, out);
         add_verdict(findings, out);
-        add_contents(out);
+        add_contents(findings, out);
         for (size_t i = 0; i < SECTIONS; i++)
-            add_section(findings, &sections[i], out);
+            if (is_shown(findings, &sections[i]))
+                add_section(findings, &sections[i], out);
         lp_text_puts(out, "</main>\n<script>\n");
         lp_text_puts(out, lp_html_script);
         lp_text_puts(out, "</script>\n</body>\n</html>\n");

@@ -6,6 +6,7 @@
 #include "lib/base/number.h"
 #include "lib/output/format/html.h"
 #include "lib/output/html/svg.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 
 #define HEIGHT 240
@@ -72,8 +73,8 @@ void lp_svg_histogram(const struct lp_findings *findings, size_t stage, struct l
     char id[32], title[64];
     size_t count = 0;
 
-    if (lp_profile_iteration_histogram(findings->profile, iterations->wall_row, &buckets, &count) <
-            0 ||
+    if (lp_profile_row_histogram(findings->profile, LP_ROW_SPREAD, iterations->wall_row, &buckets,
+                                 &count) < 0 ||
         count == 0) {
         free(buckets);
         return;

@@ -30,8 +30,8 @@ static void put_histogram(struct lp_metrics *metrics, const struct lp_stage_iter
     size_t count = 0;
 
     if (stage->times[LP_TIME_WALL].count > 0)
-        lp_profile_iteration_histogram(metrics->findings->profile, stage->wall_row, &buckets,
-                                       &count);
+        lp_profile_row_histogram(metrics->findings->profile, LP_ROW_SPREAD, stage->wall_row,
+                                 &buckets, &count);
     lp_json_open(json, "wall_histogram", '[');
     for (size_t i = 0; i < count; i++) {
         lp_json_open(json, NULL, '[');

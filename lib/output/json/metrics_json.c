@@ -379,6 +379,7 @@ static void put_document(struct lp_metrics *metrics)
     lp_metrics_rows_json(json, metrics->findings->profile);
     lp_put_iterations(metrics);
     lp_put_windows(metrics);
+    lp_put_requests(metrics);
     put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);

@@ -224,6 +224,7 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     if ((status = lp_table_stages(findings, lp_findings_top(findings, TOP_REGIONS), out)) < 0)
         return status;
     lp_vision_md(findings, out);
+    lp_requests_md(findings, out);
     lp_text_puts(out, "\n## MFU and MBU\n\n");
     lp_utilisation_md(findings, out);
     lp_text_puts(out, "\n## Roofline\n\n");

@@ -68,6 +68,8 @@ static void put_labels(enum lp_row_id id, const struct lp_row_field *field, cons
     const llmperf_region_stats *region = row;
     const struct lp_rank *rank = row;
 
+    if (id == LP_ROW_REQUESTS)
+        return;
     if (id == LP_ROW_KERNEL)
         put_kernel_labels(out, row);
     else if (id == LP_ROW_RANK)
@@ -209,6 +211,9 @@ int lp_prometheus(const llmperf_profile *profile, struct lp_text *out)
     put_sampled_fractions(profile, out);
     lp_prometheus_stages(profile, out);
     lp_prometheus_windows(profile, out);
+    if (lp_row_count(profile, LP_ROW_REQUESTS) > 0)
+        put_families(LP_ROW_REQUESTS, lp_row_at(profile, LP_ROW_REQUESTS, 0), 1, out);
+    lp_prometheus_requests(profile, out);
     put_metrics(profile, out);
     status = put_ranks(profile, out);
     return out->failed ? LLMPERF_ENOMEM : status;

@@ -53,35 +53,44 @@ static uint64_t count_below(const struct lp_bucket *buckets, size_t count, doubl
     return sum;
 }
 
-static void put_stage_line(struct lp_text *out, const char *suffix, const char *region,
-                           const char *limit, double value)
+/* A family of histograms; `region`: of the samples, NULL: they have no such label. */
+struct histogram {
+    const char *family, *region;
+    double power; /* of the first limits */
+    uint64_t count;
+    double sum_ms;
+};
+
+static void put_line(struct lp_text *out, const struct histogram *histogram, const char *suffix,
+                     const char *limit, double value)
 {
-    lp_text_printf(out, "llmperf_stage_wall_seconds_%s{", suffix);
-    lp_prometheus_label(out, "region", region);
+    lp_text_printf(out, "llmperf_%s_%s{", histogram->family, suffix);
+    if (histogram->region)
+        lp_prometheus_label(out, "region", histogram->region);
     if (limit)
         lp_prometheus_label(out, "le", limit);
     lp_prometheus_value(out, value);
 }
 
-static void put_stage(const llmperf_profile *profile, size_t row,
-                      const llmperf_iteration_stats *wall, struct lp_text *out)
+static void put_histogram(const llmperf_profile *profile, enum lp_row_id id, size_t row,
+                          const struct histogram *histogram, struct lp_text *out)
 {
     struct lp_bucket *buckets = NULL;
     size_t count = 0;
-    double power = 1e-6;
+    double power = histogram->power;
 
-    if (lp_profile_iteration_histogram(profile, row, &buckets, &count) < 0 || !buckets)
+    if (lp_profile_row_histogram(profile, id, row, &buckets, &count) < 0 || !buckets)
         return;
     for (int p = 0; p < BUCKET_POWERS; p++, power *= 10)
         for (size_t i = 0; i < BUCKET_STEPS; i++) {
             double limit = bucket_steps[i] * power;
 
-            put_stage_line(out, "bucket", wall->region, LP_NUMBER(limit, 2),
-                           (double)count_below(buckets, count, limit * 1e3));
+            put_line(out, histogram, "bucket", LP_NUMBER(limit, 2),
+                     (double)count_below(buckets, count, limit * 1e3));
         }
-    put_stage_line(out, "bucket", wall->region, "+Inf", (double)wall->count);
-    put_stage_line(out, "sum", wall->region, NULL, wall->sum_ms * 1e-3);
-    put_stage_line(out, "count", wall->region, NULL, (double)wall->count);
+    put_line(out, histogram, "bucket", "+Inf", (double)histogram->count);
+    put_line(out, histogram, "sum", NULL, histogram->sum_ms * 1e-3);
+    put_line(out, histogram, "count", NULL, (double)histogram->count);
     free(buckets);
 }
 
@@ -94,7 +103,36 @@ void lp_prometheus_stages(const llmperf_profile *profile, struct lp_text *out)
 
         if (llmperf_profile_iteration_stats(profile, i, &stats) == 0 && !stats.is_class &&
             stats.count > 0 && strcmp(stats.quantity, "wall") == 0)
-            put_stage(profile, i, &stats, out);
+            put_histogram(profile, LP_ROW_SPREAD, i,
+                          &(struct histogram){ "stage_wall_seconds", stats.region, 1e-6,
+                                               stats.count, stats.sum_ms },
+                          out);
+    }
+}
+
+/* Histograms of the latencies that a reader waits for, 1 ms to 700 s. */
+void lp_prometheus_requests(const llmperf_profile *profile, struct lp_text *out)
+{
+    static const char *const families[][2] = {
+        { "queue", "request_queue_seconds" }, { "ttft", "request_ttft_seconds" },
+        { "tpot", "request_tpot_seconds" },   { "itl", "request_itl_seconds" },
+        { "e2e", "request_e2e_seconds" },
+    };
+
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_LATENCY); i++) {
+        const llmperf_latency *row = lp_row_at(profile, LP_ROW_LATENCY, i);
+
+        for (size_t f = 0; f < sizeof(families) / sizeof(families[0]); f++) {
+            if (strcmp(families[f][0], row->quantity) != 0)
+                continue;
+            lp_text_printf(out,
+                           "# HELP llmperf_%s Latency of requests: %s.\n"
+                           "# TYPE llmperf_%s histogram\n",
+                           families[f][1], families[f][0], families[f][1]);
+            put_histogram(
+                profile, LP_ROW_LATENCY, i,
+                &(struct histogram){ families[f][1], NULL, 1e-5, row->count, row->sum_ms }, out);
+        }
     }
 }
 

@@ -17,6 +17,9 @@ void lp_prometheus_value(struct lp_text *out, double value);
  * The gauges of regions are over the whole session. */
 void lp_prometheus_stages(const llmperf_profile *profile, struct lp_text *out);
 
+/** Histograms of the latencies of requests. */
+void lp_prometheus_requests(const llmperf_profile *profile, struct lp_text *out);
+
 /** Triggered windows: a sample for each process and each rule that triggered. */
 void lp_prometheus_windows(const llmperf_profile *profile, struct lp_text *out);
 

@@ -54,6 +54,8 @@ static int play_host(struct lp_fake_player *player, struct lp_fake_thread *threa
     case LP_FAKE_GRAPH_UPDATE:
     case LP_FAKE_GRAPH_DESTROY:
         return lp_fake_play_graph_event(player, thread, op);
+    case LP_FAKE_REQUEST:
+        return lp_fake_thread_request(thread, player->now_ns, op);
     case LP_FAKE_LOST:
         return lp_fake_thread_report(thread, player->now_ns, LP_RECORD_LOST, 0, op->number);
     default:

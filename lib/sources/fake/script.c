@@ -57,6 +57,10 @@ static const char *const faults[] = { "none",
                                       "same_correlation",
                                       NULL };
 
+/* By enum lp_served, ends by LLMPERF_FINISH_…. */
+static const char *const served[] = { "",       "",     "",       "begin", "first", "tokens",
+                                      "finish", "stop", "length", "abort", "fail",  NULL };
+
 struct statement {
     const char *word;
     uint8_t verb, argument;
@@ -127,6 +131,9 @@ static const struct statement statements[] = {
     { "refused", LP_FAKE_REFUSED, ARGUMENT_NUMBER, NULL, 0, LP_FAKE_NUMBER, 0, "refused N" },
     { "gpu", LP_FAKE_GPU, ARGUMENT_NAME, NULL, 0, 0, 0, "gpu NAME" },
     { "on", LP_FAKE_ON, ARGUMENT_NAME, NULL, 0, 0, 0, "on PATTERN" },
+    { "request", LP_FAKE_REQUEST, ARGUMENT_COUNT, served, 1, LP_FAKE_NUMBER,
+      KEY(TOKENS) | KEY(ARRIVAL) | KEY(ID),
+      "request begin|first|tokens|finish|stop|length|abort|fail N [tokens=N] [arrival=NS] [id=N]" },
     { "device_lost", LP_FAKE_DEVICE_LOST, ARGUMENT_NONE, NULL, 0, 0, 0, "device_lost" },
 };
 
@@ -163,6 +170,8 @@ static const struct {
     { "writes", 0, 0 },
     { "call", 0, 0 },
     { "host", 1, LP_FAKE_NUMBER },
+    { "arrival", 1, LP_FAKE_NUMBER },
+    { "id", 1, LP_FAKE_NUMBER },
 };
 
 /* Part of the script. */

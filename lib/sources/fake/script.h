@@ -50,7 +50,8 @@ enum lp_fake_verb {
     LP_FAKE_REFUSED,
     LP_FAKE_DEVICE_LOST,
     LP_FAKE_GPU,
-    LP_FAKE_ON
+    LP_FAKE_ON,
+    LP_FAKE_REQUEST
 };
 
 enum lp_fake_copy { LP_FAKE_HTOD, LP_FAKE_DTOH, LP_FAKE_DTOD, LP_FAKE_PTOP };
@@ -103,9 +104,11 @@ enum lp_fake_key {
     LP_FAKE_READS = 24,  /* enum lp_memory_kind */
     LP_FAKE_WRITES = 25, /* likewise */
     LP_FAKE_CALL = 26,   /* enum lp_copy_call */
-    LP_FAKE_HOST = 27
+    LP_FAKE_HOST = 27,
+    LP_FAKE_ARRIVAL = 28,
+    LP_FAKE_ID = 29
 };
-#define LP_FAKE_KEYS 28
+#define LP_FAKE_KEYS 30
 
 /** Three extents of a grid or block in one value: x has 32 bits, y and z have 16. */
 #define LP_FAKE_EXTENTS(x, y, z) ((uint64_t)(z) << 48 | (uint64_t)(y) << 32 | (x))
@@ -115,7 +118,7 @@ enum lp_fake_key {
 /** A statement with defaults filled in. */
 struct lp_fake_op {
     uint8_t verb;      /* enum lp_fake_verb */
-    uint8_t choice;    /* LLMPERF_QUANTITY_…, enum lp_fake_copy or enum lp_fake_fault */
+    uint8_t choice;    /* LLMPERF_QUANTITY_…, enum lp_fake_copy, lp_fake_fault or lp_served */
     uint32_t keys_set; /* set of enum lp_fake_key */
     uint32_t line;
     uint32_t first_name, name_count; /* in names of the script */

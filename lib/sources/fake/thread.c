@@ -62,6 +62,29 @@ int lp_fake_thread_end(struct lp_fake_thread *thread, uint64_t now_ns)
     return status;
 }
 
+static int tell_request(struct lp_fake_thread *thread, uint64_t now_ns, uint16_t event,
+                        uint64_t value, uint64_t amount)
+{
+    struct lp_record record = { now_ns, value, (uint32_t)amount, LP_RECORD_REQUEST, event };
+
+    return lp_vector_push(&thread->records, record);
+}
+
+int lp_fake_thread_request(struct lp_fake_thread *thread, uint64_t now_ns,
+                           const struct lp_fake_op *op)
+{
+    bool counts = op->choice == LP_SERVED_FIRST || op->choice == LP_SERVED_TOKENS;
+    uint64_t tokens = counts && !op->values[LP_FAKE_TOKENS] ? 1 : op->values[LP_FAKE_TOKENS];
+    int status = 0;
+
+    if (op->values[LP_FAKE_ARRIVAL])
+        status = tell_request(thread, now_ns, LP_SERVED_ARRIVAL, op->values[LP_FAKE_ARRIVAL],
+                              op->number);
+    if (status == 0 && op->values[LP_FAKE_ID])
+        status = tell_request(thread, now_ns, LP_SERVED_ID, op->values[LP_FAKE_ID], op->number);
+    return status < 0 ? status : tell_request(thread, now_ns, op->choice, op->number, tokens);
+}
+
 int lp_fake_thread_exit(struct lp_fake_thread *thread, uint64_t now_ns)
 {
     thread->depth = 0;

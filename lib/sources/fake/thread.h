@@ -39,6 +39,10 @@ int lp_fake_thread_count(struct lp_fake_thread *thread, uint64_t now_ns, uint32_
 int lp_fake_thread_begin(struct lp_fake_thread *thread, uint64_t now_ns, const char *label,
                          const struct lp_fake_op *op);
 int lp_fake_thread_end(struct lp_fake_thread *thread, uint64_t now_ns);
+
+/** What the statement says of a request. */
+int lp_fake_thread_request(struct lp_fake_thread *thread, uint64_t now_ns,
+                           const struct lp_fake_op *op);
 int lp_fake_thread_exit(struct lp_fake_thread *thread, uint64_t now_ns);
 
 /** Send the last record, and all later ones, with the next call: a ring keeps its order. */

@@ -189,7 +189,8 @@ static void write_host(struct lp_recorder *recorder, uint32_t thread,
         put_number(recorder, (uint64_t)records[i].detail << 4 | records[i].kind);
         put_difference(recorder, records[i].time_ns, before.time_ns);
         record = records[i];
-        record.node = number_of(record.node);
+        if (record.kind != LP_RECORD_REQUEST)
+            record.node = number_of(record.node);
         put_difference(recorder, record.node, before.node);
         put_difference(recorder, record.value, before.value);
         before = record;

@@ -11,7 +11,7 @@
 #include "lib/device/device.h"
 
 #define LP_RECORDING_MAGIC "LLMPREC"
-/* 2: graph events, and graphs in launch records; 3: START, FULL; 4: SHAPES. */
+/* 2: graph events, and graphs in launch records; 3: START, FULL; 4: SHAPES, requests. */
 #define LP_RECORDING_VERSION 4
 #define LP_RECORDING_OLDEST  1 /* oldest version that can be read */
 

@@ -168,7 +168,7 @@ static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
 
 static bool is_record_kind(uint16_t kind)
 {
-    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_LAUNCH_END;
+    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_REQUEST;
 }
 
 static bool is_activity_kind(uint8_t kind)
@@ -197,10 +197,12 @@ static int read_host(struct replay *replay, struct lp_varint_reader *reader,
         record.time_ns += (uint64_t)lp_unzigzag(lp_varint_get(&in));
         record.node += (uint32_t)lp_unzigzag(lp_varint_get(&in));
         record.value += (uint64_t)lp_unzigzag(lp_varint_get(&in));
-        if (in.failed || record.node >= replay->paths.count || !is_record_kind(record.kind))
-            return damaged(replay, "a host record");
         mapped = record;
-        mapped.node = replay->paths.items[record.node];
+        if (in.failed || !is_record_kind(record.kind) ||
+            (record.kind != LP_RECORD_REQUEST && record.node >= replay->paths.count))
+            return damaged(replay, "a host record");
+        if (record.kind != LP_RECORD_REQUEST)
+            mapped.node = replay->paths.items[record.node];
         replay->records.items[replay->records.count++] = mapped;
     }
     *reader = in;

@@ -53,6 +53,10 @@ static llmperf_profile *make_full_profile(void)
                                              .layers = 32,
                                              .flops = 4.5 * i,
                                              .bytes = 8.5 * i };
+        llmperf_requests requests = LLMPERF_REQUESTS_INIT;
+        struct lp_latency_row latency = { .stats = LLMPERF_LATENCY_INIT };
+        llmperf_slow_request slow = LLMPERF_SLOW_REQUEST_INIT;
+        llmperf_load load = LLMPERF_LOAD_INIT;
 
         iteration.region = spread.stats.region = window.region = kernel.region = "LLM@decode_step";
         iteration.sequence = window.number = kernel.window = metric.count = i;
@@ -62,6 +66,13 @@ static llmperf_profile *make_full_profile(void)
         metric.source = "range_profiler";
         metric.unit = "1";
         metric.mean = 2.5 * i;
+        requests.requests = latency.stats.count = slow.request = load.begin_ns = i;
+        latency.stats.quantity = slow.slow_in = i == 1 ? "ttft" : "tpot";
+        requests.duration_ms = slow.ttft_ms = slow.tpot_ms = slow.e2e_ms = 3 * i;
+        assert_ok(lp_vector_push(&profile->requests, requests));
+        assert_ok(lp_vector_push(&profile->latencies, latency));
+        assert_ok(lp_vector_push(&profile->slow_requests, slow));
+        assert_ok(lp_vector_push(&profile->load, load));
         assert_ok(lp_vector_push(&profile->iterations, iteration));
         assert_ok(lp_vector_push(&profile->iteration_stats, spread));
         assert_ok(lp_vector_push(&profile->windows, window));
@@ -292,7 +303,7 @@ static void a_run_that_goes_on_or_was_killed_has_none_and_a_closed_one_has(void 
     assert_ok(lp_store_write(store, profile));
     assert_ok(lp_store_close(store));
     assert_run_holds(run_path, profile);
-    assert_sql_gives("SELECT count(*) FROM checksum", "13");
+    assert_sql_gives("SELECT count(*) FROM checksum", "17");
     run_sql(run_path, "UPDATE ledger SET kernels_seen=kernels_seen+1");
     assert_not_opened(run_path, LLMPERF_EFORMAT, CHANGED);
     llmperf_profile_free(profile);

@@ -107,11 +107,13 @@ int lp_histogram_next(const char *bytes, size_t size, struct lp_histogram_positi
                       struct lp_histogram_bucket *bucket_out)
 {
     const uint8_t *start = (const uint8_t *)bytes;
-    struct lp_varint_reader reader = { start + position->offset, start + size, false };
+    struct lp_varint_reader reader = { NULL, NULL, false };
     uint64_t difference, count;
 
-    if (position->offset >= size)
+    if (position->offset >= size) /* without bytes, too */
         return 0;
+    reader.at = start + position->offset;
+    reader.end = start + size;
     difference = lp_varint_get(&reader);
     count = lp_varint_get(&reader);
     if (reader.failed || count == 0 || difference >= LP_HISTOGRAM_OCTAVES * BUCKETS ||

@@ -121,7 +121,7 @@ static int fill(struct lp_csv *csv)
 {
     uint8_t wide[4096];
     size_t got = 0, skip = 0;
-    bool first = csv->capacity == 0;
+    bool first = csv->capacity == 0, apart = first || csv->wide;
     int status;
 
     if ((status = make_room(csv, READ_BYTES)) < 0)
@@ -131,7 +131,7 @@ static int fill(struct lp_csv *csv)
             return status;
         csv->eof = got == 0;
         find_encoding(csv, wide, &got, &skip);
-    } else if (csv->wide) {
+    } else if (apart) {
         status = read_bytes(csv, wide, sizeof(wide), &got);
     } else {
         status = read_bytes(csv, csv->bytes + csv->end, READ_BYTES, &got);
@@ -139,7 +139,7 @@ static int fill(struct lp_csv *csv)
     }
     if (status < 0)
         return status;
-    if (csv->wide) {
+    if (apart && csv->wide) {
         put_wide(csv, wide + skip, got);
     } else if (first) {
         memcpy(csv->bytes, wide + skip, got);

@@ -28,7 +28,7 @@ FOLDERS = levels(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 # Each third-party header stands in these files and nowhere else, and never in a header of ours (tests are free).
 THIRD_PARTY = {
     "yaml.h":          ["lib/base/yaml_tree.c"],
-    "jansson.h":       ["lib/findings/facts.c", "lib/output/*.c", "lib/compare/*.c", "lib/store/merge_gpus.c", "lib/store/merge_processes.c",
+    "jansson.h":       ["lib/findings/limits/facts.c", "lib/output/*.c", "lib/compare/*.c", "lib/store/merge_gpus.c", "lib/store/merge_processes.c",
                          "lib/machine/environment.c", "lib/machine/doctor.c", "lib/trace/export/clocks.c", "lib/trace/export/export.c"],
     "sqlite3.h":       ["lib/base/open_sqlite.c", "lib/store/*_sqlite.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
     "nvtx3/*":         ["lib/regions/nvtx_*.c"],

@@ -11,7 +11,7 @@
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 #include "lib/findings/recommend.h"
 
 /* A stage that is mostly one nested stage (decode_all of decode steps) gets no advice of its

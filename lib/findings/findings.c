@@ -8,7 +8,7 @@
 #include "lib/findings/findings.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 #include "lib/findings/recommend.h"
 
 static size_t find_gpu(const struct lp_findings *findings)

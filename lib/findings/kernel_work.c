@@ -8,7 +8,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
-#include "lib/findings/kernel_amounts.h"
+#include "lib/findings/kernels/kernel_amounts.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"

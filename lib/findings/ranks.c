@@ -9,7 +9,7 @@
 #include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 #include "lib/findings/recommend.h"
 
 /* A collective kernel and the innermost stage around it. */

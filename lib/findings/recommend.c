@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/findings/recommend.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"

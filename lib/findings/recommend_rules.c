@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/findings/limits.h"
+#include "lib/findings/limits/limits.h"
 #include "lib/findings/recommend.h"
 #include "lib/base/number.h"
 #include "llmperf/sys/analysis.h"

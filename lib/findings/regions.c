@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/findings/measured.h"
+#include "lib/findings/limits/measured.h"
 #include "lib/findings/findings.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"

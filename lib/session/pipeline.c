@@ -4,7 +4,7 @@
 #include "lib/session/session.h"
 #include "lib/session/session_trace.h"
 #include "lib/device/device.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 
 static void pass_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
 {

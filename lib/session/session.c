@@ -26,7 +26,7 @@
 #include "lib/sources/cupti/cupti.h"
 #include "lib/device/device.h"
 #include "lib/sources/replay/recording.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 
 /* Exit handler: a program that ends without stopping its session still gets its report. Handlers
  * run in reverse order of registration, and CUPTI crashes after the driver's own. So this one is

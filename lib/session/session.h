@@ -11,7 +11,7 @@
 #include "lib/attribution/attribution.h"
 #include "lib/regions/capture.h"
 #include "lib/profile/profile.h"
-#include "lib/profile/serving.h"
+#include "lib/profile/serving/serving.h"
 #include "lib/session/counter_pace.h"
 #include "lib/session/options/counter_request.h"
 #include "lib/session/flush.h"
@@ -26,7 +26,7 @@
 #include "lib/session/watch.h"
 #include "lib/device/device.h"
 #include "lib/sources/replay/recording.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 
 struct llmperf_session {
     struct lp_options options;

@@ -5,7 +5,7 @@
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/session/session.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 
 int llmperf_session_start(const llmperf_session_options *options, llmperf_session **session_out)
 {

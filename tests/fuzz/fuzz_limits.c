@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 #include "lib/hardware/measured_peaks.h"
 #include "llmperf/sys/config.h"
 

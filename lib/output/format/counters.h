@@ -4,7 +4,7 @@
 #ifndef LP_OUTPUT_FORMAT_COUNTERS_H
 #define LP_OUTPUT_FORMAT_COUNTERS_H
 
-#include "lib/findings/measured.h"
+#include "lib/findings/limits/measured.h"
 #include "lib/output/format/json_writer.h"
 #include "llmperf/profile.h"
 

@@ -5,7 +5,7 @@
 #include "lib/base/text.h"
 #include "lib/output/format/counters.h"
 #include "lib/output/format/row_fields.h"
-#include "lib/findings/measured.h"
+#include "lib/findings/limits/measured.h"
 #include "lib/profile/fields.h"
 
 static bool is_of_row(const llmperf_metric_stats *metric, const llmperf_region_stats *region)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "lib/base/number.h"
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/output/format/html.h"
 #include "lib/output/html/svg.h"
 #include "llmperf/region.h"

@@ -13,7 +13,7 @@
 #include "lib/findings/recommend.h"
 #include "lib/output/format/json_writer.h"
 #include "lib/base/text.h"
-#include "lib/findings/measured.h"
+#include "lib/findings/limits/measured.h"
 
 static void put_region_utilisation(struct lp_metrics *metrics,
                                    const struct lp_region_finding *region)

@@ -3,7 +3,7 @@
  * stage. */
 #include <inttypes.h>
 
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/tables_md.h"
 #include "lib/profile/fields.h"

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/profile/profile.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"

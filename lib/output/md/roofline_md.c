@@ -6,7 +6,7 @@
 #include "lib/findings/kernel_work.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
-#include "lib/findings/shown_regions.h"
+#include "lib/findings/reports/shown_regions.h"
 
 static void roofline_row(const struct lp_findings *findings, const struct lp_region_finding *region,
                          double ridge, struct lp_text *out)

@@ -6,7 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/vector.h"
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/tables_md.h"
 #include "lib/profile/fields.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/output/md/kernel_names.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"

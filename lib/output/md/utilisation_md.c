@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "lib/base/number.h"
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/output/md/limits_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
-#include "lib/findings/shown_regions.h"
+#include "lib/findings/reports/shown_regions.h"
 
 static bool has_work(const struct lp_region_finding *region)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/format/row_fields.h"
 #include "llmperf/profile.h"

@@ -5,7 +5,7 @@
 #define LP_OUTPUT_RUN_DIR_REGION_REPORT_H
 
 #include "lib/base/text.h"
-#include "lib/findings/region_set.h"
+#include "lib/findings/reports/region_set.h"
 
 /** The documents; each adds to `out`. 0 or LLMPERF_ENOMEM. */
 int lp_region_report_json(const struct lp_region_set *set, const struct lp_region_filter *filter,

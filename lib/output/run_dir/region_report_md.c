@@ -7,7 +7,7 @@
 
 #include "lib/output/format/markdown.h"
 #include "lib/output/run_dir/region_report.h"
-#include "lib/findings/measured.h"
+#include "lib/findings/limits/measured.h"
 #include "lib/profile/fields.h"
 
 static double device_value(const struct lp_region_set *set, double value)

@@ -12,7 +12,7 @@
 
 #include "llmperf/api.h"
 #include "llmperf/profile.h"
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 
 /* tests/data/kernel_names/names.tsv: class, source and name of each kernel. */
 static void check_names(FILE *file, struct lp_kernel_classes *classes)

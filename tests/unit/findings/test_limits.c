@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "lib/findings/limits.h"
+#include "lib/findings/limits/limits.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "lib/profile/profile.h"
-#include "lib/profile/serving.h"
+#include "lib/profile/serving/serving.h"
 #include "llmperf/request.h"
 
 #define SECOND UINT64_C(1000000000)

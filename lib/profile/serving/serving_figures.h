@@ -4,7 +4,7 @@
 #ifndef LP_PROFILE_SERVING_FIGURES_H
 #define LP_PROFILE_SERVING_FIGURES_H
 
-#include "lib/profile/serving.h"
+#include "lib/profile/serving/serving.h"
 
 struct lp_serving_finding {
     const llmperf_requests *totals;                 /* NULL: there were no requests */

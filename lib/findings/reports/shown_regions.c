@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/findings/shown_regions.h"
+#include "lib/findings/reports/shown_regions.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/findings/kernel_amounts.h"
+#include "lib/findings/kernels/kernel_amounts.h"
 
 #include <assert.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "lib/findings/facts.h"
+#include "lib/findings/limits/facts.h"
 #include "llmperf/hardware.h"
 #include "llmperf/sys/analysis.h"
 

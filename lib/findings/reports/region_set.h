@@ -5,7 +5,7 @@
 #define LP_FINDINGS_REGION_SET_H
 
 #include "lib/findings/findings.h"
-#include "lib/findings/region_options.h"
+#include "lib/findings/reports/region_options.h"
 
 /** A kernel, over a region and its nested regions. */
 struct lp_region_kernel {

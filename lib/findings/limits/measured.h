@@ -5,7 +5,7 @@
 #define LP_FINDINGS_MEASURED_H
 
 #include "lib/base/hashmap.h"
-#include "lib/findings/limits.h"
+#include "lib/findings/limits/limits.h"
 
 /** Index of the metrics of regions. */
 struct lp_counter_index {

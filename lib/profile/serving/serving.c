@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/profile/serving_state.h"
+#include "lib/profile/serving/serving_state.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/findings/kernel_class.h"
+#include "lib/findings/kernels/kernel_class.h"
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/base/strings.h"

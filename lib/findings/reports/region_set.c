@@ -7,10 +7,10 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
-#include "lib/findings/region_set.h"
+#include "lib/findings/reports/region_set.h"
 #include "lib/profile/fields.h"
 #include "llmperf/profile.h"
-#include "lib/findings/measured.h"
+#include "lib/findings/limits/measured.h"
 
 /* Was it launched in the region or in a nested one? */
 static bool is_within(const llmperf_kernel_stats *kernel, const llmperf_region_stats *region)

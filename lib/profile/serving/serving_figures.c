@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/profile/serving_figures.h"
+#include "lib/profile/serving/serving_figures.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The load over time, in a fixed number of intervals: when they are used up, two become one. */
-#include "lib/profile/serving_state.h"
+#include "lib/profile/serving/serving_state.h"
 
 #define WIDTH_NS UINT64_C(100000000)
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "lib/base/text.h"
-#include "lib/findings/measured.h"
+#include "lib/findings/limits/measured.h"
 #include "lib/profile/fields.h"
 
 /* The first row of `path`; LP_HASHMAP_NONE: none, and *twin_out is the free second word for it. */

@@ -7,7 +7,7 @@
 #include "lib/base/status.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
-#include "lib/profile/serving_state.h"
+#include "lib/profile/serving/serving_state.h"
 
 const char *const lp_latency_names[LP_LATENCIES] = {
     [LP_LATENCY_QUEUE] = "queue",

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/variable.h"
-#include "lib/findings/limits.h"
+#include "lib/findings/limits/limits.h"
 #include "lib/profile/profile.h"
 #include "llmperf/sys/config.h"
 #include "llmperf/sys/hardware.h"

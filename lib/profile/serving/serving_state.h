@@ -7,7 +7,7 @@
 
 #include "lib/base/vector.h"
 #include "lib/profile/distribution.h"
-#include "lib/profile/serving.h"
+#include "lib/profile/serving/serving.h"
 
 #define LP_SLOW_KEPT   10u
 #define LP_LOAD_POINTS 128u

@@ -7,7 +7,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/base/yaml_tree.h"
-#include "lib/findings/region_options.h"
+#include "lib/findings/reports/region_options.h"
 
 #define PATTERNS_MOST 256u
 

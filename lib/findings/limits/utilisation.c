@@ -5,7 +5,7 @@
 
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
-#include "lib/findings/limits.h"
+#include "lib/findings/limits/limits.h"
 #include "llmperf/sys/analysis.h"
 
 /* Bounds with a smaller ratio are called balanced. */

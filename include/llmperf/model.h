@@ -115,8 +115,8 @@ typedef struct llmperf_step {
     uint32_t draft_tokens;     /**< decode: drafted tokens per request; 0: no speculation */
     double acceptance;         /**< 0 to 1: probability that a drafted token is accepted */
     uint64_t requests;         /**< 1 to 2^32 */
-    const uint64_t *new_tokens;    /**< 1 to 2^36 each; NULL (decode only): 1 + draft_tokens each */
-    const uint64_t *cached_tokens; /**< already in the KV cache; NULL: 0 */
+    const uint64_t *new_tokens;    /**< 1 to 2^36 each; NULL: new_each */
+    const uint64_t *cached_tokens; /**< already in the KV cache; NULL: cached_each */
     const uint64_t *logits_rows;   /**< 0 to new_tokens each; NULL: as `logits` says */
     uint64_t padded_tokens;     /**< rows that linear layers execute, if more than the new tokens;
                                    for hardware FLOPs */
@@ -137,6 +137,8 @@ typedef struct llmperf_step {
                                   NULL: none */
     const uint64_t *tile_columns; /**< the same */
     uint64_t tile_pixels;         /**< side of a tile */
+    uint64_t new_each;    /**< new tokens of every request; 0 (decode only): 1 + draft_tokens */
+    uint64_t cached_each; /**< cached tokens of every request */
 } llmperf_step;
 #define LLMPERF_STEP_INIT LLMPERF_INIT(llmperf_step)
 

@@ -138,16 +138,19 @@ static int take_speculation(const llmperf_step *input)
     return 0;
 }
 
+/* `count` requests of the same size. */
 struct request {
-    uint64_t tokens, cached, rows;
+    uint64_t count, tokens, cached, rows;
 };
 
 static int take_request(const llmperf_step *input, uint64_t i, struct request *out)
 {
     bool decode = input->phase == LLMPERF_PHASE_DECODE;
 
-    out->tokens = input->new_tokens ? input->new_tokens[i] : (uint64_t)1 + input->draft_tokens;
-    out->cached = input->cached_tokens ? input->cached_tokens[i] : 0;
+    out->tokens = input->new_tokens ? input->new_tokens[i]
+                  : input->new_each ? input->new_each
+                                    : (uint64_t)1 + input->draft_tokens;
+    out->cached = input->cached_tokens ? input->cached_tokens[i] : input->cached_each;
     if (out->tokens == 0 || out->tokens > LP_LIMIT_TOKENS)
         return lp_error(LLMPERF_EINVAL,
                         "request %" PRIu64 " has %" PRIu64 " new tokens; it must have 1 to 2^36", i,
@@ -181,7 +184,7 @@ static int take_request(const llmperf_step *input, uint64_t i, struct request *o
 /* Drafted token i counts if all drafted tokens before it were accepted. */
 static void add_useful(struct lp_step *step, const struct request *request, uint64_t window)
 {
-    double weight = 1;
+    double weight = (double)request->count;
 
     for (uint64_t i = 0; i < request->tokens; i++) {
         step->useful_tokens += weight;
@@ -195,19 +198,20 @@ static void add_useful(struct lp_step *step, const struct request *request, uint
 static void add_request(struct lp_step *step, const struct request *request, uint64_t window)
 {
     uint64_t n = request->tokens, all = request->cached + n;
+    lp_u128 count = request->count;
     /* The first new token attends to keys up to `window` back. */
     uint64_t seen = window ? clamp(all, window + n - 1) : all;
 
-    step->tokens += n;
-    step->rows += request->rows;
-    step->cached += request->cached;
-    step->pairs[0] += lp_pairs_causal(n, request->cached, 0);
-    step->pairs[1] += lp_pairs_causal(n, request->cached, window);
-    step->read[0] += all;
-    step->read[1] += seen;
-    step->full_pairs += (lp_u128)n * all;
-    step->full_windowed += (lp_u128)n * (window ? clamp(all, window) : all);
-    step->half_pairs_twice += (lp_u128)n * (2 * request->cached + n);
+    step->tokens += count * n;
+    step->rows += count * request->rows;
+    step->cached += count * request->cached;
+    step->pairs[0] += count * lp_pairs_causal(n, request->cached, 0);
+    step->pairs[1] += count * lp_pairs_causal(n, request->cached, window);
+    step->read[0] += count * all;
+    step->read[1] += count * seen;
+    step->full_pairs += count * n * all;
+    step->full_windowed += count * n * (window ? clamp(all, window) : all);
+    step->half_pairs_twice += count * n * (2 * request->cached + n);
     if (step->input.draft_tokens)
         add_useful(step, request, window);
 }
@@ -215,15 +219,16 @@ static void add_request(struct lp_step *step, const struct request *request, uin
 static int add_requests(const struct llmperf_model *model, struct lp_step *step)
 {
     const llmperf_step *input = &step->input;
-    struct request request = { 0 };
+    bool alike = !input->new_tokens && !input->cached_tokens && !input->logits_rows;
+    struct request request = { .count = alike ? input->requests : 1 };
     int status;
 
     if (input->requests == 0 || input->requests > LIMIT_REQUESTS)
         return lp_error(LLMPERF_EINVAL, "the step has %" PRIu64 " requests; it must have 1 to 2^32",
                         input->requests);
-    if (input->phase == LLMPERF_PHASE_PREFILL && !input->new_tokens)
-        return lp_error(LLMPERF_EINVAL, "a prefill step needs new_tokens");
-    for (uint64_t i = 0; i < input->requests; i++) {
+    if (input->phase == LLMPERF_PHASE_PREFILL && !input->new_tokens && !input->new_each)
+        return lp_error(LLMPERF_EINVAL, "a prefill step needs new_tokens or new_each");
+    for (uint64_t i = 0; i < input->requests; i += request.count) {
         if ((status = take_request(input, i, &request)) < 0)
             return status;
         add_request(step, &request, model->decoder.window);

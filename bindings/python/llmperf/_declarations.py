@@ -453,6 +453,8 @@ class llmperf_step(Structure):
         ("tile_rows", const_uint64_p),
         ("tile_columns", const_uint64_p),
         ("tile_pixels", c_uint64),
+        ("new_each", c_uint64),
+        ("cached_each", c_uint64),
     ]
 
 

@@ -102,7 +102,7 @@ typedef struct llmperf_decode_turn {
  * Up to 2^17 requests and a context of 2^36 are tried.
  * @param limits  LLMPERF_LIMITS_…
  * @param out     struct_size set by the caller.
- * @return as llmperf_model_work(); LLMPERF_EINVAL (another phase), LLMPERF_ENOMEM
+ * @return as llmperf_model_work(); LLMPERF_EINVAL (another phase)
  * @threads any thread */
 LLMPERF_API int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *step,
                                           const llmperf_hardware *hardware, uint32_t limits,

@@ -4,7 +4,6 @@
 #include "llmperf/roofline.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/model/work.h"
@@ -184,7 +183,6 @@ struct search {
     const llmperf_model *model;
     struct limits limits;
     llmperf_step step;
-    uint64_t *cached; /* BATCH_MOST */
 };
 
 static int floor_at(struct search *search, uint64_t requests, llmperf_step_floor *out)
@@ -225,7 +223,7 @@ static int context_surplus(struct search *search, uint64_t context, double *surp
     llmperf_step_floor floor = LLMPERF_STEP_FLOOR_INIT;
     int status;
 
-    search->cached[0] = context - 1;
+    search->step.cached_each = context - 1;
     search->step.requests = 1;
     if ((status = lp_model_operators(search->model, &search->step, &step, &list)) < 0)
         return status;
@@ -284,8 +282,7 @@ static int find_turns(struct search *search, uint64_t context, llmperf_decode_tu
 {
     int status;
 
-    for (uint64_t i = 0; i < BATCH_MOST; i++)
-        search->cached[i] = context;
+    search->step.cached_each = context;
     if ((status = find_turn(search, batch_surplus, BATCH_MOST, true, &turn->batch,
                             &turn->batch_reason)) < 0 ||
         (status = find_turn(search, context_surplus, CONTEXT_MOST, false, &turn->context,
@@ -313,14 +310,12 @@ int llmperf_model_decode_turn(const llmperf_model *model, const llmperf_step *in
     if (step.input.phase != LLMPERF_PHASE_DECODE)
         return lp_error(LLMPERF_EINVAL, "only a decode step turns; phase %u is given",
                         (unsigned)step.input.phase);
-    if (!(search.cached = malloc(BATCH_MOST * sizeof(*search.cached))))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
     search.step = step.input;
-    search.step.cached_tokens = search.cached;
-    search.step.new_tokens = search.step.logits_rows = NULL;
-    search.step.padded_tokens = 0;
+    search.step.new_tokens = search.step.cached_tokens = search.step.logits_rows = NULL;
+    search.step.new_each = search.step.padded_tokens = 0;
     search.step.experts_touched = 0; /* a measured number holds for its batch size only */
-    status = find_turns(&search, step.input.cached_tokens ? step.input.cached_tokens[0] : 0, &turn);
-    free(search.cached);
+    status = find_turns(
+        &search, step.input.cached_tokens ? step.input.cached_tokens[0] : step.input.cached_each,
+        &turn);
     return status < 0 ? status : lp_sized_out(out, &turn, sizeof(turn));
 }

@@ -107,6 +107,66 @@ static void decode_floors_equal_the_worked_examples(void **state)
     llmperf_hardware_free(hardware);
 }
 
+/* Written out: 2 bytes for each weight of a layer, of the LM head and of one row of the embedding
+ * table a request; 4096 tokens in the KV cache of each. */
+static void batches_by_hand(const char *name, double layers, double layer, double head,
+                            double hidden, double cache, double experts, double expert)
+{
+    static const uint64_t batches[] = { 1, 8, 206, 4096 };
+    llmperf_hardware *hardware = find_gpu_name("H200");
+    llmperf_model *model = open_model(name);
+
+    for (size_t i = 0; i < 4; i++) {
+        double n = (double)batches[i];
+        double chosen = experts > 0 ? experts * (1 - pow(1 - 8 / experts, n)) : 0;
+        double bytes = 2 * (layers * (layer + chosen * expert) + head + n * hidden) +
+                       n * 4097 * cache; /* 4096 read and one written */
+        llmperf_step step = decode_step(batches[i]);
+
+        step.cached_tokens = NULL;
+        step.cached_each = 4095;
+        assert_near(floor_of(model, &step, hardware).memory_ms, bytes / 4800e6, 1e-9, name);
+    }
+    llmperf_model_free(model);
+    llmperf_hardware_free(hardware);
+}
+
+static void bounds_of_a_batch_equal_sums_by_hand(void **state)
+{
+    (void)state;
+    batches_by_hand("llama_3_8b", 32,
+                    2. * 4096 * 4096 + 2. * 4096 * 1024 + 3. * 4096 * 14336 + 2 * 4096,
+                    4096. * 128256 + 4096, 4096, 32 * 2 * 1024 * 2, 0, 0);
+    batches_by_hand("qwen3_30b_a3b", 48,
+                    2. * 2048 * 4096 + 2. * 2048 * 512 + 2048. * 128 + 2 * 2048 + 2 * 128,
+                    2048. * 151936 + 2048, 2048, 48 * 2 * 512 * 2, 128, 3. * 2048 * 768);
+}
+
+static void requests_alike_need_no_arrays(void **state)
+{
+    static const char *const names[] = { "llama_3_8b", "gemma_3_4b", "deepseek_v3" };
+    llmperf_hardware *hardware = find_gpu_name("H200");
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        llmperf_model *model = open_model(names[i / 2]);
+        llmperf_step arrays = i % 2 ? prefill_step(37) : decode_step(37), alike = arrays;
+        llmperf_step_floor a, b;
+
+        arrays.draft_tokens = alike.draft_tokens = i % 2 ? 0 : 3;
+        alike.new_tokens = alike.cached_tokens = NULL;
+        alike.new_each = i % 2 ? 2048 : 0;
+        alike.cached_each = i % 2 ? 0 : 2047;
+        a = floor_of(model, &arrays, hardware);
+        b = floor_of(model, &alike, hardware);
+        assert_near(b.compute_ms, a.compute_ms, 1e-9, names[i / 2]);
+        assert_near(b.memory_ms, a.memory_ms, 1e-9, names[i / 2]);
+        assert_near(b.tokens_per_s, a.tokens_per_s, 1e-9, names[i / 2]);
+        llmperf_model_free(model);
+    }
+    llmperf_hardware_free(hardware);
+}
+
 static void a_prefill_is_compute_bound_and_operators_in_turn_take_longer(void **state)
 {
     llmperf_hardware *hardware = find_gpu_name("H200");
@@ -307,6 +367,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decode_floors_equal_the_worked_examples),
+        cmocka_unit_test(bounds_of_a_batch_equal_sums_by_hand),
+        cmocka_unit_test(requests_alike_need_no_arrays),
         cmocka_unit_test(a_prefill_is_compute_bound_and_operators_in_turn_take_longer),
         cmocka_unit_test(each_operator_is_held_against_the_peak_of_its_dtype),
         cmocka_unit_test(a_dtype_without_a_peak_leaves_the_floor_unknown_with_the_reason),

@@ -37,7 +37,6 @@ struct model_answer {
     /* The request. */
     uint64_t prompt, prefix, context, batch, generated;
     uint64_t image_height, image_width, tile_rows, tile_columns, tile_pixels;
-    /* Steps borrow the arrays of cmd_model.c. */
     llmperf_step prefill_step, decode_step, vision_step;
     llmperf_work prefill, prefill_all, decode, vision;
     /* Of `generated` tokens for each request after its prompt; 0 if none were requested,

@@ -73,11 +73,6 @@ static const struct option options[] = {
     OPTIONS_END
 };
 
-/* Per request of the batch; the steps borrow them. */
-struct arrays {
-    uint64_t *prompt, *prefix, *cached, *generated;
-};
-
 /* "1024" or "1280x720": the first and the second number. */
 static bool take_pair(const struct command *command, const struct words *words, int option,
                       uint64_t *first, uint64_t *second)
@@ -167,7 +162,6 @@ static void take_parallel(const struct words *words, llmperf_step *step)
     step->data_parallel = (uint32_t)number_value(words, DP, 0);
 }
 
-/* The steps without their arrays. */
 static bool take_steps(const struct command *command, const struct words *words,
                        struct model_answer *answer)
 {
@@ -180,6 +174,9 @@ static bool take_steps(const struct command *command, const struct words *words,
     step->requests = answer->batch;
     answer->decode_step = *step;
     answer->decode_step.phase = LLMPERF_PHASE_DECODE;
+    answer->decode_step.cached_each = answer->context - 1;
+    step->new_each = answer->prompt;
+    step->cached_each = answer->prefix;
     answer->decode_step.draft_tokens = (uint32_t)number_value(words, DRAFT, 0);
     if (!take_acceptance(command, words, ACCEPTANCE, &answer->decode_step.acceptance))
         return false;
@@ -197,23 +194,6 @@ static bool take_steps(const struct command *command, const struct words *words,
     return true;
 }
 
-static bool make_arrays(const struct model_answer *answer, struct arrays *arrays)
-{
-    size_t batch = (size_t)answer->batch;
-    uint64_t *all = calloc(batch, 4 * sizeof(*all));
-
-    if (!all)
-        return false;
-    *arrays = (struct arrays){ all, all + batch, all + 2 * batch, all + 3 * batch };
-    for (size_t i = 0; i < batch; i++) {
-        arrays->prompt[i] = answer->prompt;
-        arrays->prefix[i] = answer->prefix;
-        arrays->cached[i] = answer->context - 1;
-        arrays->generated[i] = answer->generated;
-    }
-    return true;
-}
-
 static uint64_t add_or_unknown(uint64_t sum, uint64_t value)
 {
     return __builtin_add_overflow(sum, value, &sum) ? LLMPERF_UNKNOWN : sum;
@@ -226,22 +206,21 @@ static uint64_t times_or_unknown(uint64_t value, uint64_t factor)
 
 /* FLOPs of all steps equal those of a prefill of the generated tokens with logits for each. Bytes:
  * each step reads the weights again, and one more position of the KV cache. */
-static int work_generation(struct model_answer *answer, const struct arrays *arrays)
+static int work_generation(struct model_answer *answer)
 {
     llmperf_step all = answer->prefill_step, one = answer->decode_step;
-    uint64_t cached = answer->prefix + answer->prompt, sum = 0;
+    uint64_t sum = 0;
     llmperf_work work = LLMPERF_WORK_INIT;
     int status;
 
-    all.new_tokens = arrays->generated;
-    all.cached_tokens = &cached;
+    all.new_each = answer->generated;
+    all.cached_each = one.cached_each = answer->prefix + answer->prompt;
     all.logits = LLMPERF_LOGITS_ALL;
     all.requests = one.requests = 1;
-    one.cached_tokens = &cached;
     if ((status = llmperf_model_work(answer->model, &all, &work)) < 0)
         return status;
     answer->generation_flops = times_or_unknown(work.model_flops, answer->batch);
-    for (uint64_t i = 0; i < answer->generated; i++, cached++) {
+    for (uint64_t i = 0; i < answer->generated; i++, one.cached_each++) {
         if ((status = llmperf_model_work(answer->model, &one, &work)) < 0)
             return status;
         sum = add_or_unknown(
@@ -252,24 +231,20 @@ static int work_generation(struct model_answer *answer, const struct arrays *arr
     return 0;
 }
 
-static int work_decoder(struct model_answer *answer, const struct arrays *arrays)
+static int work_decoder(struct model_answer *answer)
 {
-    llmperf_step all;
+    llmperf_step all = answer->prefill_step;
     int status;
 
-    answer->prefill_step.new_tokens = arrays->prompt;
-    answer->prefill_step.cached_tokens = arrays->prefix;
-    answer->decode_step.cached_tokens = arrays->cached;
-    all = answer->prefill_step;
     all.logits = LLMPERF_LOGITS_ALL;
     if ((status = llmperf_model_work(answer->model, &answer->prefill_step, &answer->prefill)) < 0 ||
         (status = llmperf_model_work(answer->model, &all, &answer->prefill_all)) < 0 ||
         (status = llmperf_model_work(answer->model, &answer->decode_step, &answer->decode)) < 0)
         return status;
-    return answer->generated ? work_generation(answer, arrays) : 0;
+    return answer->generated ? work_generation(answer) : 0;
 }
 
-static int work_out(struct model_answer *answer, const struct arrays *arrays)
+static int work_out(struct model_answer *answer)
 {
     int status =
         llmperf_model_weight_bytes(answer->model, answer->weight_dtype, &answer->weight_bytes);
@@ -278,7 +253,7 @@ static int work_out(struct model_answer *answer, const struct arrays *arrays)
         status =
             llmperf_model_kv_bytes(answer->model, answer->kv_dtype, &answer->kv_bytes_per_token);
     if (status == 0 && answer->info.has_decoder)
-        status = work_decoder(answer, arrays);
+        status = work_decoder(answer);
     if (status == 0 && answer->info.has_vision)
         status = llmperf_model_work(answer->model, &answer->vision_step, &answer->vision);
     if (status == 0)
@@ -300,7 +275,6 @@ static int answer_for(const struct command *command, const struct words *words,
         .decode = LLMPERF_WORK_INIT,
         .vision = LLMPERF_WORK_INIT,
     };
-    struct arrays arrays;
     int status, code;
 
     llmperf_model_info_get(model, &answer.info);
@@ -316,16 +290,11 @@ static int answer_for(const struct command *command, const struct words *words,
         return fail_usage(command, "--tiles needs --tile-size");
     if ((code = take_gpu(command, words->values[GPU], &answer)) != EXIT_FINE)
         return code;
-    if (!make_arrays(&answer, &arrays)) {
-        free_gpu(&answer);
-        return fail_usage(command, "out of memory for a batch of %" PRIu64, answer.batch);
-    }
-    status = work_out(&answer, &arrays);
+    status = work_out(&answer);
     if (status == 0 && choice_of(command, words, FORMAT))
         print_model_json(&answer);
     else if (status == 0)
         print_model_text(&answer);
-    free(arrays.prompt);
     free_gpu(&answer);
     return status < 0 ? fail_status(status) : EXIT_FINE;
 }

@@ -17,16 +17,21 @@
 extern "C" {
 #endif
 
-/** What limits the speed of some work. Compute floor: FLOPs / peak. Memory floor: bytes /
- * bandwidth. Link floor: bytes sent / link bandwidth. */
+/** What limits the speed of some work. Of work alone, the largest of its floors. Compute floor:
+ * FLOPs / peak. Memory floor: bytes / bandwidth. Link floor: bytes sent / link bandwidth. Of a
+ * stage whose calls were measured, these hold where its kernels take half of the elapsed time or
+ * more; otherwise the largest of the other parts of that time. */
 enum {
     LLMPERF_BOUND_UNKNOWN = 0,       /**< unknown; the struct has a reason */
     LLMPERF_BOUND_COMPUTE = 1,       /**< compute floor above 1.2 x memory floor */
     LLMPERF_BOUND_MEMORY = 2,        /**< memory floor above 1.2 x compute floor */
     LLMPERF_BOUND_BALANCED = 3,      /**< compute and memory floor within a factor of 1.2 */
-    LLMPERF_BOUND_COMMUNICATION = 4, /**< link floor above both */
-    LLMPERF_BOUND_LAUNCH = 5         /**< launch-bound: host time above 3 x the floor, and the GPU
-                                        busy for less than half of the host time */
+    LLMPERF_BOUND_COMMUNICATION = 4, /**< link floor above both; measured: collectives */
+    LLMPERF_BOUND_LAUNCH = 5,        /**< launch-bound: the GPU waits for the host to launch */
+    LLMPERF_BOUND_GAPS = 6, /**< gap-bound: gaps before work that the host has launched already */
+    LLMPERF_BOUND_RANK = 7, /**< collectives that wait for another rank */
+    LLMPERF_BOUND_HOST = 8  /**< the host's other work, before the first and after the last kernel
+                               of a call */
 };
 
 /** Limits that a floor is computed from. */

@@ -44,6 +44,9 @@ static const char *const bounds[] = {
     [LLMPERF_BOUND_BALANCED] = "balanced",
     [LLMPERF_BOUND_COMMUNICATION] = "communication",
     [LLMPERF_BOUND_LAUNCH] = "launch",
+    [LLMPERF_BOUND_GAPS] = "gaps",
+    [LLMPERF_BOUND_RANK] = "rank",
+    [LLMPERF_BOUND_HOST] = "host",
 };
 static const char *const origins[] = {
     [LLMPERF_ORIGIN_NONE] = "none",         [LLMPERF_ORIGIN_TABLE] = "table",

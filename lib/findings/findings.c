@@ -137,9 +137,11 @@ static int work_out(struct lp_findings *findings)
     int status;
 
     if ((status = add_classes(findings)) < 0 || (status = lp_regions_add(findings)) < 0 ||
-        (status = add_stages(findings)) < 0 || (status = lp_stage_rows_add(findings)) < 0 ||
-        (status = lp_ranks_init(&findings->ranks, findings)) < 0 ||
-        (status = lp_stages_mark(findings)) < 0 ||
+        (status = add_stages(findings)) < 0 ||
+        (status = lp_ranks_init(&findings->ranks, findings)) < 0)
+        return status;
+    lp_bounds_set(findings);
+    if ((status = lp_stage_rows_add(findings)) < 0 || (status = lp_stages_mark(findings)) < 0 ||
         (status = lp_waterfalls_init(&findings->waterfalls, findings)) < 0 ||
         (status = lp_advice_add(findings)) < 0 ||
         (status = lp_cost_centres_init(&findings->cost_centres, findings)) < 0)

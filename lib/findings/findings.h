@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "lib/base/vector.h"
+#include "lib/findings/bounds.h"
 #include "lib/findings/cost_centres.h"
 #include "lib/findings/limits/facts.h"
 #include "lib/findings/limits/limits.h"
@@ -44,8 +45,9 @@ struct lp_region_finding {
     struct lp_measured measured; /* from hardware counters */
     double scale; /* wall time of all calls / of the collected calls; 1: all were collected */
     uint64_t collected_calls; /* with device work; LLMPERF_UNKNOWN: only part of each, or unknown */
-    double busy_share;    /* of the wall time of the collected calls; above 1 if calls overlap */
-    double floor_call_ms; /* lower bound (roofline) on the device time of a call */
+    double busy_share; /* of the wall time of the collected calls; above 1 if calls overlap */
+    struct lp_time_spent spent;    /* of the calls that were followed, without warm-up */
+    double floor_call_ms;          /* lower bound (roofline) on the device time of a call */
     double flops_call, bytes_call; /* per call */
     uint32_t rate;                 /* LLMPERF_RATE_…: what tokens_per_s counts */
     double tokens_per_s;           /* in wall time */

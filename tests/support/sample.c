@@ -217,11 +217,14 @@ llmperf_profile *sample_rows(void)
     add_kernels(profile);
     add_iterations(profile);
     add_stats(profile, "wall", 0, 10);
+    add_stats(profile, "elapsed", 0, 10);
+    add_stats(profile, "before", 0, 0.5);
     add_stats(profile, "span", 0, 9);
     add_stats(profile, "busy", 0, 4);
     add_stats(profile, "idle", 0, 5);
     add_stats(profile, "idle_launch", 0, 4);
     add_stats(profile, "idle_wait", 0, 1);
+    add_stats(profile, "after", 0, 0.5);
     add_stats(profile, "GEMM", 1, 2.5);
     add_stats(profile, "attention", 1, 1);
     add_stats(profile, "norm", 1, 0.5);

@@ -21,10 +21,8 @@ extern "C" {
 
 /** Bits of llmperf_utilisation.warnings. */
 enum {
-    LLMPERF_WARNING_L2_RESIDENT = 1, /**< a step moves less than twice the L2 cache: its bytes may
-                                        not reach device memory */
-    LLMPERF_WARNING_BUSY_UNKNOWN =
-        2 /**< without busy_share, launch-bound work cannot be detected */
+    LLMPERF_WARNING_L2_RESIDENT = 1 /**< a step moves less than twice the L2 cache: its bytes may
+                                       not reach device memory */
 };
 
 /** Some work and the limits of the GPUs that did it. 0 and NaN are not known. */

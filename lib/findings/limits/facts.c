@@ -124,6 +124,17 @@ bool lp_is_sampled(const llmperf_profile *profile)
     return llmperf_profile_ledger(profile, &ledger) == 0 && ledger.sampled_fraction < 1;
 }
 
+bool lp_counters_delay(const llmperf_profile *profile)
+{
+    const char *text = llmperf_profile_fact(profile, "counters");
+    json_t *plan = text ? json_loads(text, 0, NULL) : NULL;
+    const char *method = json_string_value(json_object_get(plan, "method"));
+    bool delay = method && strcmp(method, "pm") != 0;
+
+    json_decref(plan);
+    return delay || is_fact(profile, "source", "ncu");
+}
+
 bool lp_device_known(const llmperf_ledger *ledger)
 {
     return ledger->verdict != LLMPERF_VERDICT_NO_DEVICE && ledger->verdict != LLMPERF_VERDICT_DEAD;

@@ -52,6 +52,10 @@ bool lp_region_is_in(const char *path, const char *region);
 /** Was only a share of the work collected on purpose? Device numbers are then of that share. */
 bool lp_is_sampled(const llmperf_profile *profile);
 
+/** Did hardware counters stop the program at each region or kernel? Its idle times are then those
+ * of collecting. Sampled counters (pm) do not. */
+bool lp_counters_delay(const llmperf_profile *profile);
+
 /** Are device times valid? false without a device, and if no launch has a record. */
 bool lp_device_known(const llmperf_ledger *ledger);
 

@@ -10,9 +10,6 @@
 
 /* Bounds with a smaller ratio are called balanced. */
 #define CLEARLY 1.2
-/* Further above its bound than this, and with an idle GPU, work is launch-bound. */
-#define FAR_ABOVE   3.0
-#define MOSTLY_IDLE 0.5
 /* Rounding of nanoseconds: that far below the bound is no fault. */
 #define ROUNDING 1e-6
 
@@ -198,19 +195,10 @@ const char *lp_bound_words(double compute_floor_ms, double memory_floor_ms)
 
 static void set_bound(const llmperf_utilisation_input *in, llmperf_utilisation *out)
 {
-    bool far = (isnan(in->busy_share) ? out->floor_ratio : out->wall_ratio) > FAR_ABOVE;
-
-    if (isnan(in->busy_share) && !isnan(in->time_ms))
-        out->warnings |= LLMPERF_WARNING_BUSY_UNKNOWN;
     if (isnan(out->compute_floor_ms))
         out->bound_reason = missing_work(in, false);
     else if (isnan(out->memory_floor_ms))
         out->bound_reason = missing_work(in, true);
-    else if (isnan(in->busy_share) && far)
-        out->bound_reason = "far above the lower bound, and the GPU busy time is unknown: launches "
-                            "and the host cannot be ruled out";
-    else if (far && in->busy_share < MOSTLY_IDLE)
-        out->bound = LLMPERF_BOUND_LAUNCH;
     else if (!isnan(in->time_ms) && isnan(out->floor_ratio))
         out->bound_reason = out->ratio_reason;
     else

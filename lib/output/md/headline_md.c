@@ -152,6 +152,22 @@ static void add_share(struct lp_text *out, const char *name, double elapsed, dou
     lp_text_puts(out, " while busy)");
 }
 
+/* ", limited by launches by the host (62.5 % of the elapsed time)" */
+static void add_limit(const struct lp_region_finding *row, struct lp_text *out)
+{
+    const char *words = lp_limit_words(row->use.bound);
+    double part = lp_bound_part(&row->spent, row->use.bound) / row->spent.elapsed_ms;
+
+    if (!words)
+        return;
+    lp_text_printf(out, ", limited by %s", words);
+    if (isnan(part))
+        return;
+    lp_text_puts(out, " (");
+    add_percent(out, part);
+    lp_text_puts(out, " of the elapsed time)");
+}
+
 /* In decode the ratio to the lower bound matters most, then MBU; MFU is always small there. */
 static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool at_once,
                             struct lp_text *out)
@@ -193,6 +209,7 @@ static void add_stage_sentence(const struct lp_region_finding *row, bool device,
     add_utilisation(&row->use, goes_on, at_once, out);
     if (device && region->device >= 0)
         add_busy(row, at_once, out);
+    add_limit(row, out);
     lp_text_puts(out, "\n");
 }
 

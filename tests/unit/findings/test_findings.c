@@ -178,7 +178,7 @@ static void a_stage_says_how_fast_it_was_and_could_be(void **state)
     check_close(stage.wall_ms / stage.floor_ms, stage.wall_ratio);
     check_close(stage.mfu_elapsed, 0.8 * stage.mfu);
     check_close(stage.mbu_elapsed, 0.8 * stage.mbu);
-    assert_int_equal(stage.bound, LLMPERF_BOUND_MEMORY);
+    assert_int_equal(stage.bound, LLMPERF_BOUND_LAUNCH); /* of the iterations */
     assert_int_equal(stage.confidence, LLMPERF_CONFIDENCE_HIGH);
     assert_int_equal(stage.rate, LLMPERF_RATE_STAGE);
     assert_null(llmperf_profile_stage_reason(profile, at, "mbu"));

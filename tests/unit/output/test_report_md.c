@@ -59,7 +59,7 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
                           "MFU 1.300 % (3.251 % while busy), GPU 0 busy 40.00 %");
     assert_text_has(text,
                     "| `" SAMPLE_STEP "` | 0 | 1072 | 2.797 | 1.119 | 35.75 | 89.37 | – | 1.300 | "
-                    "3.251 | – | 3.638 | memory | model, program |");
+                    "3.251 | – | 3.638 | launch | model, program |");
     assert_text_has(text, "Wall/bound is wall time over it, busy/bound GPU busy time over it");
     assert_text_has(text, "balanced, neither is;");
     assert_text_has(text, "| bf16, TFLOP/s | 989.4 | table |");

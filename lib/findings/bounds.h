@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What limits a stage, from the measured parts of its time.
+ * @threads any thread */
+#ifndef LP_FINDINGS_BOUNDS_H
+#define LP_FINDINGS_BOUNDS_H
+
+#include <stdint.h>
+
+struct lp_findings;
+
+/** From this share of the elapsed time on, the work itself is the limit. */
+#define LP_BUSY_SHARE 0.5
+
+/** Where elapsed time goes, ms. The parts are not below 0 and add up to elapsed_ms, except where
+ * device work of several calls overlaps. */
+struct lp_time_spent {
+    double elapsed_ms; /* NaN: not measured, like all others */
+    double work_ms;    /* the GPU runs kernels, memcpys and memsets that are no collectives */
+    double collective_ms, rank_ms; /* in collectives; of that, waiting for another rank */
+    double launch_ms;              /* the GPU waits for the host to launch */
+    double gaps_ms;                /* the next work is launched, but has not begun */
+    double host_ms;                /* before the first and after the last device work of a call */
+};
+
+/** LLMPERF_BOUND_… with the largest part; _UNKNOWN: the work itself takes LP_BUSY_SHARE or more, or
+ * nothing was measured. */
+uint32_t lp_bound_of_time(const struct lp_time_spent *spent);
+
+/** The part that a measured bound stands for; NaN: none does. */
+double lp_bound_part(const struct lp_time_spent *spent, uint32_t bound);
+
+/** "launches by the host": after "limited by". NULL: not known. */
+const char *lp_limit_words(uint32_t bound);
+
+/** Set the bound of each stage; iterations and ranks must be there. */
+void lp_bounds_set(struct lp_findings *findings);
+
+#endif

@@ -182,13 +182,16 @@ int lp_compare(const struct lp_compare_runs *base, const struct lp_compare_runs 
     if (out->rows.count > 0)
         qsort(out->rows.items, out->rows.count, sizeof(*out->rows.items), compare_rows);
     lp_compare_table_clear(&table);
-    return status;
+    return status < 0 ? status : lp_compare_explain(out, base, fresh);
 }
 
 void lp_compare_clear(struct lp_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->ranks.count; i++)
         lp_vector_clear(&comparison->ranks.items[i].processes);
+    for (size_t i = 0; i < comparison->changes.count; i++)
+        lp_vector_clear(&comparison->changes.items[i].causes);
+    lp_vector_clear(&comparison->changes);
     lp_vector_clear(&comparison->ranks);
     lp_vector_clear(&comparison->rows);
     lp_vector_clear(&comparison->coverage);

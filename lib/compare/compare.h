@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "lib/base/vector.h"
+#include "lib/compare/causes.h"
 #include "lib/compare/run.h"
 #include "llmperf/profile.h"
 
@@ -78,8 +79,12 @@ struct lp_comparison {
     uint64_t parts_slower, parts_faster;            /* rows of single ranks */
     double threshold;                               /* relative: 0.05 */
     LP_VECTOR(struct lp_compare_coverage) coverage; /* by run: base, then new */
+    LP_VECTOR(struct lp_stage_change) changes;      /* of stages, and what made them */
     char reason[160]; /* why the sides cannot be compared; "" if they can */
 };
+
+/** From this growth on a percentage says nothing: the base is near 0. */
+#define LP_PERCENT_MOST 9.0
 
 /** Compare runs, which must outlive `out` (zero-initialised). Clear `out` in any case.
  * @return 0 or LLMPERF_ENOMEM. */

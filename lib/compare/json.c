@@ -85,7 +85,9 @@ static void put_row(struct lp_json *json, const struct lp_comparison *comparison
     put_number(json, "number", job ? LP_COMPARE_NOBODY : row->key.number);
     put_side(json, "base", &row->base);
     put_side(json, "new", &row->fresh);
-    lp_json_number(json, "change_percent", row->change * 100);
+    lp_json_number(json, "change_ms", row->fresh.of.mean_ms - row->base.of.mean_ms);
+    lp_json_number(json, "change_percent",
+                   row->change < LP_PERCENT_MOST ? row->change * 100 : (double)NAN);
     put_work(json, row);
     lp_json_number(json, "noise_ms", row->noise_ms);
     lp_json_string(json, "verdict", lp_compare_verdict_name(row->verdict));
@@ -98,7 +100,8 @@ void lp_compare_json(const struct lp_compared *compared, struct lp_text *out)
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
 
     lp_json_open(&json, NULL, '{');
-    lp_json_integer(&json, "schema_version", 2);
+    lp_json_integer(&json, "schema_version", 3);
+    lp_changes_json(comparison, &json);
     put_runs(&json, "base", compared->base, comparison, 0);
     put_runs(&json, "new", compared->fresh, comparison, compared->base->count);
     lp_json_string(&json, "verdict", lp_compare_outcome(comparison));

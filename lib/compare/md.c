@@ -154,11 +154,19 @@ static void put_verdict(struct lp_text *out, const struct lp_compared *compared)
 
 static void put_change(struct lp_text *out, const struct lp_compare_row *row)
 {
-    if (isnan(row->change))
+    double change_ms = row->fresh.of.mean_ms - row->base.of.mean_ms;
+
+    if (isnan(change_ms))
+        lp_text_puts(out, " – |");
+    else
+        lp_text_printf(out, " %s%s |", change_ms > 0 ? "+" : "", LP_NUMBER(change_ms, 3));
+    if (!(row->change < LP_PERCENT_MOST))
         lp_text_puts(out, " – |");
     else
         lp_text_printf(out, " %s%s |", row->change > 0 ? "+" : "", LP_NUMBER(row->change * 100, 3));
-    if (isnan(row->noise_ms) || !(row->base.of.mean_ms > 0))
+    if (row->change >= LP_PERCENT_MOST)
+        lp_text_puts(out, " – |");
+    else if (isnan(row->noise_ms) || !(row->base.of.mean_ms > 0))
         lp_text_puts(out, " unknown |");
     else
         lp_text_printf(out, " %s |", LP_NUMBER(row->noise_ms / row->base.of.mean_ms * 100, 2));
@@ -261,11 +269,13 @@ static void put_table(struct lp_text *out, const struct lp_comparison *compariso
     bool work = count_rows(comparison, has_other_work) > 0;
     size_t shown = 0, single = 0, left = 0;
 
-    lp_text_printf(out,
-                   "| Region |%s Quantity | Base ms | New ms | Change %% | Noise %% |%s Calls | "
-                   "Verdict |\n| --- |%s --- | ---: | ---: | ---: | ---: |%s ---: | --- |\n",
-                   comparison->has_ranks ? " Of |" : "", work ? " Work |" : "",
-                   comparison->has_ranks ? " --- |" : "", work ? " --- |" : "");
+    lp_text_printf(
+        out,
+        "| Region |%s Quantity | Base ms | New ms | Change ms | Change %% | Noise %% |%s Calls "
+        "| Verdict |\n| --- |%s --- | ---: | ---: | ---: | ---: | ---: |%s ---: | --- "
+        "|\n",
+        comparison->has_ranks ? " Of |" : "", work ? " Work |" : "",
+        comparison->has_ranks ? " --- |" : "", work ? " --- |" : "");
     for (size_t i = 0; i < comparison->rows.count; i++) {
         const struct lp_compare_row *row = &comparison->rows.items[i];
 
@@ -323,8 +333,10 @@ void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
 
     lp_text_printf(out, "# llmperf compare%s%s\n\n",
                    comparison->reason[0] ? ": not comparable: " : "", comparison->reason);
+    lp_changes_md(comparison, out);
     put_runs(out, compared);
     put_verdict(out, compared);
+    lp_causes_md(comparison, out);
     if (count_rows(comparison, is_single) > 0)
         lp_text_printf(out, "\n%zu rows exist on one side only and are not judged.\n",
                        count_rows(comparison, is_single));

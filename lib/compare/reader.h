@@ -120,6 +120,7 @@ int lp_compare_read_kernels(struct lp_compare_reader *reader);
 int lp_compare_put_walls(struct lp_compare_reader *reader, bool several);
 int lp_compare_put_kernels(struct lp_compare_reader *reader, bool several);
 int lp_compare_put_iterations(struct lp_compare_reader *reader);
+int lp_compare_put_requests(struct lp_compare_reader *reader);
 int lp_compare_put_stages(struct lp_compare_reader *reader);
 
 #endif

@@ -29,6 +29,27 @@ static int find_around(struct lp_compare_reader *reader, size_t at,
     return 0;
 }
 
+/* Without a first call that is warm-up: it would hide every other difference. */
+static struct lp_compare_mean mean_of(const struct lp_compare_reader *reader,
+                                      const llmperf_region_stats *stats)
+{
+    const struct lp_stage_iterations *stage = lp_findings_iterations(reader->findings, stats->path);
+    double n = (double)stats->instances, mean_ms = stats->wall_sum_ms / n;
+    double std_ms = stats->wall_std_ms;
+    bool warms_up = stage && stage->warms_up && n > 1 && reader->members.processes.count == 1;
+
+    if (warms_up) {
+        std_ms = lp_std_without(n, mean_ms, std_ms, stage->first.wall_ms);
+        mean_ms = (stats->wall_sum_ms - stage->first.wall_ms) / (n - 1);
+        n--;
+    }
+    return (struct lp_compare_mean){ .mean_ms = mean_ms,
+                                     .error_ms = n > 1 ? std_ms / sqrt(n) : (double)NAN,
+                                     .freedom = n - 1,
+                                     .total_ms = stats->wall_sum_ms,
+                                     .instances = stats->instances };
+}
+
 static int add_wall(struct lp_compare_reader *reader, size_t at, const llmperf_region_stats *stats)
 {
     struct lp_compare_place *place = &reader->places.items[at];
@@ -37,19 +58,12 @@ static int add_wall(struct lp_compare_reader *reader, size_t at, const llmperf_r
                                         lp_member_process_at(&reader->members, stats->process_id),
                                     .of = lp_compare_unknown,
                                     .all = lp_compare_counted(stats) };
-    double n = (double)stats->instances;
 
     if (stats->instances > place->instances)
         place->instances = stats->instances;
     if (stats->depth == 0)
         reader->process_ms.items[wall.process] += stats->wall_sum_ms;
-    wall.of.mean_ms = stats->wall_sum_ms / n;
-    wall.of.total_ms = stats->wall_sum_ms;
-    wall.of.instances = stats->instances;
-    if (stats->instances > 1) {
-        wall.of.error_ms = stats->wall_std_ms / sqrt(n);
-        wall.of.freedom = n - 1;
-    }
+    wall.of = mean_of(reader, stats);
     if (lp_hashmap_put(&reader->wall_keys, wall.place, wall.process,
                        (uint32_t)reader->walls.count) < 0)
         return LLMPERF_ENOMEM;

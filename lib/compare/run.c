@@ -38,6 +38,8 @@ static int read_all(struct lp_compare_reader *reader, struct lp_compare_ranks *r
         status = lp_compare_put_kernels(reader, ranks->several);
     if (status == 0)
         status = lp_compare_put_iterations(reader);
+    if (status == 0)
+        status = lp_compare_put_requests(reader);
     return status == 0 && ranks->several ? lp_compare_put_stages(reader) : status;
 }
 

@@ -22,10 +22,14 @@ enum lp_compare_scope {
 
 #define LP_COMPARE_NOBODY UINT32_MAX
 
+/** In place of a region: latencies of requests. */
+#define LP_COMPARE_REQUESTS "requests"
+
 struct lp_compare_key {
-    const char *region;   /* path; "": outside of regions */
-    const char *quantity; /* "wall", "device" or a kernel class; for stages that several GPUs share
-                             also "computing", "communicating", "waiting" */
+    const char *region;   /* path; "": outside of regions; "requests": of a serving engine */
+    const char *quantity; /* of requests "ttft", "ttft p99" …; of regions "wall", "device" or a
+                             kernel class; for stages that several GPUs share also "computing",
+                             "communicating", "waiting" */
     enum lp_compare_scope scope;
     uint32_t number; /* of the process or GPU, see lp_compare_ranks; 0 for a job */
 };

@@ -13,6 +13,11 @@ struct lp_compared {
     const struct lp_compare_runs *base, *fresh;
 };
 
+/** The changes of stages in a sentence each, the table of their causes, and both as JSON. */
+void lp_changes_md(const struct lp_comparison *comparison, struct lp_text *out);
+void lp_causes_md(const struct lp_comparison *comparison, struct lp_text *out);
+void lp_changes_json(const struct lp_comparison *comparison, struct lp_json *json);
+
 void lp_compare_md(const struct lp_compared *compared, struct lp_text *out);
 void lp_compare_json(const struct lp_compared *compared, struct lp_text *out);
 

@@ -77,6 +77,23 @@ double lp_steady_sum(const struct lp_stage_iterations *stage, enum lp_iteration_
     return stage->times[time].sum_ms - (isnan(first) ? 0 : first);
 }
 
+double lp_std_without(double count, double mean, double std, double value)
+{
+    double rest = (count * mean - value) / (count - 1);
+    double squares = std * std * (count - 1) - (value - mean) * (value - rest);
+
+    return count > 2 ? sqrt(fmax(squares, 0) / (count - 2)) : (double)NAN;
+}
+
+double lp_steady_std(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
+{
+    const llmperf_iteration_stats *all = &stage->times[time];
+    double first = stage->warms_up ? time_of(&stage->first, time) : (double)NAN;
+
+    return isnan(first) ? all->std_ms
+                        : lp_std_without((double)all->count, all->mean_ms, all->std_ms, first);
+}
+
 /* Fewer calls hardly show a steady state: then the first must be much slower. */
 #define CALLS_LEAST     4
 #define FEW_CALLS_RATIO 5.0

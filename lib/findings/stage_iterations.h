@@ -50,6 +50,12 @@ bool lp_stage_iterations_next(const struct lp_stage_iterations *stage,
 double lp_steady_count(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
 double lp_steady_sum(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
 
+/** Standard deviation of a time over the calls after warm-up; NaN: not known. */
+double lp_steady_std(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
+
+/** Standard deviation of `count` values without one of them. */
+double lp_std_without(double count, double mean, double std, double value);
+
 /** std / mean; NaN: not known, or the mean is 0. */
 double lp_variation(double std, double mean);
 

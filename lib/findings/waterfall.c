@@ -38,13 +38,6 @@ static const struct {
 };
 #define HOMES (sizeof(homes) / sizeof(homes[0]))
 
-/* Time of the kernels of one name in a part. */
-struct name_time {
-    size_t part;
-    const char *name;
-    double ms;
-};
-
 struct builder {
     const struct lp_findings *findings;
     const struct lp_region_finding *stage;
@@ -52,7 +45,6 @@ struct builder {
     double calls;  /* that times are of: those after warm-up */
     double steady; /* busy time of these / of all, each per call */
     double all_calls;
-    LP_VECTOR(struct name_time) names;
 };
 
 static int add_part(struct builder *builder, const struct lp_waterfall_part *part)
@@ -109,18 +101,25 @@ static const char *nested_stage(const struct lp_findings *findings, const char *
     return NULL;
 }
 
-/* One name has a row for each region and captured region. */
-static double add_name(struct builder *builder, size_t part, const char *name, double ms)
+/* One name has a row for each region and captured region. NULL: out of memory. */
+static struct lp_waterfall_kernel *add_name(struct lp_waterfall *waterfall,
+                                            const struct lp_waterfall_kernel *fresh)
 {
-    struct name_time fresh = { part, name, ms };
+    for (size_t i = 0; i < waterfall->kernels.count; i++) {
+        struct lp_waterfall_kernel *kernel = &waterfall->kernels.items[i];
 
-    for (size_t i = 0; i < builder->names.count; i++) {
-        struct name_time *time = &builder->names.items[i];
-
-        if (time->part == part && strcmp(time->name, name) == 0)
-            return time->ms += ms;
+        if (strcmp(kernel->name, fresh->name) != 0 ||
+            lp_compare_text(kernel->region, fresh->region) != 0 ||
+            lp_compare_text(kernel->kernel_class, fresh->kernel_class) != 0)
+            continue;
+        kernel->ms += fresh->ms;
+        kernel->calls += fresh->calls;
+        kernel->bytes += fresh->bytes;
+        return kernel;
     }
-    return lp_vector_push(&builder->names, fresh) < 0 ? (double)NAN : ms;
+    return lp_vector_push(&waterfall->kernels, *fresh) < 0
+               ? NULL
+               : &waterfall->kernels.items[waterfall->kernels.count - 1];
 }
 
 static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kernel,
@@ -133,21 +132,28 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
                                       .kernel_class = nested ? NULL : kernel_class,
                                       .bound_ms = NAN };
     struct lp_waterfall_part *part = find_part(builder, &like);
-    double ms = builder->steady * kernel->total_ms / builder->all_calls;
+    const struct lp_waterfall_kernel fresh = {
+        .region = like.region,
+        .kernel_class = like.kernel_class,
+        .name = kernel->short_name,
+        .ms = builder->steady * kernel->total_ms / builder->all_calls,
+        .calls = (double)kernel->calls / builder->all_calls,
+        .bytes = (double)kernel->bytes / builder->all_calls
+    };
+    const struct lp_waterfall_kernel *name;
 
     if (!part)
         return lp_out_of_memory();
-    part->ms += ms;
-    part->busy_ms += ms;
-    part->calls += (double)kernel->calls / builder->all_calls;
+    part->ms += fresh.ms;
+    part->busy_ms += fresh.ms;
+    part->calls += fresh.calls;
     if (nested)
         return 0;
-    ms = add_name(builder, (size_t)(part - builder->out->parts.items), kernel->short_name, ms);
-    if (isnan(ms))
+    if (!(name = add_name(builder->out, &fresh)))
         return lp_out_of_memory();
-    if (ms > part->kernel_ms) {
-        part->kernel = kernel->short_name;
-        part->kernel_ms = ms;
+    if (name->ms > part->kernel_ms) {
+        part->kernel = name->name;
+        part->kernel_ms = name->ms;
     }
     return 0;
 }
@@ -419,14 +425,15 @@ int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_finding
             return LLMPERF_ENOMEM;
         builder.out = &waterfalls->rows.items[waterfalls->rows.count - 1];
         status = fill(&builder, iterations);
-        lp_vector_clear(&builder.names);
     }
     return status;
 }
 
 void lp_waterfalls_clear(struct lp_waterfalls *waterfalls)
 {
-    for (size_t i = 0; i < waterfalls->rows.count; i++)
+    for (size_t i = 0; i < waterfalls->rows.count; i++) {
         lp_vector_clear(&waterfalls->rows.items[i].parts);
+        lp_vector_clear(&waterfalls->rows.items[i].kernels);
+    }
     lp_vector_clear(&waterfalls->rows);
 }

@@ -45,6 +45,13 @@ struct lp_waterfall_part {
     double kernel_ms;
 };
 
+/** Kernels of one name in a part of kind KERNELS, also memcpys and memsets. Means a call. */
+struct lp_waterfall_kernel {
+    const char *region, *kernel_class; /* of the part */
+    const char *name;
+    double ms, calls, bytes; /* bytes: of memcpys and memsets */
+};
+
 /** The parts add up to elapsed_ms. */
 struct lp_waterfall {
     const char *region; /* path of the stage */
@@ -52,6 +59,7 @@ struct lp_waterfall {
     double elapsed_ms;
     const char *bound_reason; /* why no lower bound of operators is known; NULL: it is */
     LP_VECTOR(struct lp_waterfall_part) parts; /* by kind; of each the longest first */
+    LP_VECTOR(struct lp_waterfall_kernel) kernels;
 };
 
 /** Share of a roofline bound that good kernels reach: decode attention and GEMM that read from

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Causes of slow decoding planted in a script of Llama 3 8B on an H100: the first advice names
  * each of them, with the time that removing it gains. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "llmperf/findings.h"
+#include "llmperf/output.h"
 #include "tests/support/play.h"
 
 #define STEPS  64
@@ -23,9 +27,10 @@ struct plant {
     unsigned sleep_ns;     /* of the host, in each step before the first launch */
     unsigned copy_ns;      /* of a DtoH copy in each step */
     unsigned first_ns;     /* the first step takes longer by */
+    const char *attention; /* name of its kernel */
 };
 
-static const struct plant base = { 50000, 0, 0, 0 };
+static const struct plant base = { 50000, 0, 0, 0, "flash_fwd_kernel" };
 
 static void add_step(FILE *file, const struct plant *plant, unsigned sleep_ns)
 {
@@ -35,10 +40,10 @@ static void add_step(FILE *file, const struct plant *plant, unsigned sleep_ns)
     if (sleep_ns > 0)
         fprintf(file, "wait %u\n", sleep_ns);
     fprintf(file,
-            "repeat %d\nlaunch qkv_gemm duration=20000\nlaunch flash_fwd_kernel duration=%u\n"
+            "repeat %d\nlaunch qkv_gemm duration=20000\nlaunch %s duration=%u\n"
             "launch o_gemm duration=13000\nlaunch mlp_gemm duration=130000\ndone\n"
             "launch head_gemm duration=360000\n",
-            LAYERS, plant->attention_ns);
+            LAYERS, plant->attention, plant->attention_ns);
     if (plant->copy_ns > 0)
         fprintf(file, "copy dtoh bytes=25000000 duration=%u\n", plant->copy_ns);
     /* The host waits for the device. */
@@ -142,6 +147,159 @@ static void the_base_has_no_severe_advice(void **state)
     llmperf_profile_free(profile);
 }
 
+/* Comparisons with the base */
+
+static json_t *compare_with_base(const struct plant *plant)
+{
+    llmperf_profile *before = play(&base), *after = play(plant);
+    char *text = NULL;
+    json_t *root;
+
+    assert_int_equal(llmperf_runs_compare((const llmperf_profile *const *)&before, 1,
+                                          (const llmperf_profile *const *)&after, 1, 5,
+                                          LLMPERF_TEXT_JSON, &text, NULL),
+                     0);
+    assert_non_null(root = json_loads(text, 0, NULL));
+    llmperf_text_free(text);
+    llmperf_profile_free(before);
+    llmperf_profile_free(after);
+    return root;
+}
+
+static double number_in(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static void check_text(const json_t *object, const char *part)
+{
+    const char *text = json_string_value(json_object_get(object, "text"));
+
+    print_message("%s\n", text);
+    if (!strstr(text, part))
+        fail_msg("\"%s\" is not in: %s", part, text);
+}
+
+static void check_amount(double ms, double planted_ms)
+{
+    if (!(ms > 0.9 * planted_ms && ms < 1.1 * planted_ms))
+        fail_msg("%.3f ms, %.3f planted", ms, planted_ms);
+}
+
+/* The first change is of the step, and its first cause has this name and amount. */
+static void check_cause(const struct plant *plant, const char *part, double planted_ms)
+{
+    json_t *root = compare_with_base(plant);
+    const json_t *change = json_array_get(json_object_get(root, "changes"), 0);
+    const json_t *cause = json_array_get(json_object_get(change, "causes"), 0);
+
+    check_text(change, part);
+    check_text(cause, part);
+    assert_true(json_is_true(json_object_get(change, "significant")));
+    check_amount(number_in(change, "change_ms"), planted_ms);
+    check_amount(number_in(cause, "change_ms"), planted_ms);
+    json_decref(root);
+}
+
+static void compare_names_slow_attention_by_its_kernel(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.attention_ns *= 3;
+    check_cause(&plant, "flash_fwd_kernel (3.0x, 32 calls)", LAYERS * 0.1);
+}
+
+static void compare_names_a_sleep_of_the_host(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.sleep_ns = 2000000;
+    check_cause(&plant, "host time before the first kernel", 2);
+}
+
+static void compare_names_a_copy_with_direction_and_size(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.copy_ns = 1000000;
+    check_cause(&plant, "[memcpy DtoH] (new, 1 call of 25.0 MB)", 1);
+}
+
+static void compare_names_a_slow_first_call_apart(void **state)
+{
+    struct plant plant = base;
+    json_t *root, *row;
+    size_t i;
+
+    (void)state;
+    plant.first_ns = 551600000;
+    root = compare_with_base(&plant);
+    check_text(json_array_get(json_object_get(root, "changes"), 0),
+               "The first call of LLM@decode_step is 551.6 ms slower");
+    check_amount(number_in(json_array_get(json_object_get(root, "changes"), 0), "change_ms"),
+                 551.6);
+    check_text(json_array_get(json_object_get(root, "changes"), 1),
+               "LLM@decode_step: no significant difference");
+    /* It is not in the noise of the others. */
+    json_array_foreach(
+        json_object_get(root, "rows"), i,
+        row) if (strcmp(json_string_value(json_object_get(row, "quantity")), "wall") == 0)
+        assert_true(number_in(row, "noise_ms") < 0.1 && fabs(number_in(row, "change_ms")) < 0.1);
+    json_decref(root);
+}
+
+static void compare_names_the_kernel_that_took_anothers_place(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.attention_ns *= 2;
+    plant.attention = "naive_attention_kernel";
+    check_cause(&plant, "naive_attention_kernel in place of flash_fwd_kernel (2.0x, 32 calls)",
+                LAYERS * 0.05);
+}
+
+/* Attention of three runs, in ns, compared with 50, 51 and 52 us. */
+static bool repeats_differ(unsigned first, unsigned second, unsigned third)
+{
+    const unsigned ns[] = { 50000, 51000, 52000, first, second, third };
+    llmperf_profile *runs[6];
+    json_t *root, *change;
+    char *text = NULL;
+    bool significant;
+
+    for (size_t i = 0; i < 6; i++) {
+        struct plant plant = base;
+
+        plant.attention_ns = ns[i];
+        runs[i] = play(&plant);
+    }
+    assert_int_equal(llmperf_runs_compare((const llmperf_profile *const *)runs, 3,
+                                          (const llmperf_profile *const *)runs + 3, 3, 5,
+                                          LLMPERF_TEXT_JSON, &text, NULL),
+                     0);
+    assert_non_null(root = json_loads(text, 0, NULL));
+    change = json_array_get(json_object_get(root, "changes"), 0);
+    significant = json_is_true(json_object_get(change, "significant"));
+    if (significant)
+        check_text(json_array_get(json_object_get(change, "causes"), 0), base.attention);
+    json_decref(root);
+    llmperf_text_free(text);
+    for (size_t i = 0; i < 6; i++)
+        llmperf_profile_free(runs[i]);
+    return significant;
+}
+
+static void compare_of_repeats_takes_their_spread_for_noise(void **state)
+{
+    (void)state;
+    assert_true(repeats_differ(60000, 61000, 62000));
+    assert_false(repeats_differ(51000, 52000, 53000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +308,12 @@ int main(void)
         cmocka_unit_test(a_copy_in_each_step_is_named_with_its_direction),
         cmocka_unit_test(a_slow_first_step_is_warm_up),
         cmocka_unit_test(the_base_has_no_severe_advice),
+        cmocka_unit_test(compare_names_slow_attention_by_its_kernel),
+        cmocka_unit_test(compare_names_a_sleep_of_the_host),
+        cmocka_unit_test(compare_names_a_copy_with_direction_and_size),
+        cmocka_unit_test(compare_names_a_slow_first_call_apart),
+        cmocka_unit_test(compare_names_the_kernel_that_took_anothers_place),
+        cmocka_unit_test(compare_of_repeats_takes_their_spread_for_noise),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

@@ -14,6 +14,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/text.h"
+#include "tests/support/compared.h"
 #include "tests/support/play.h"
 #include "tests/support/text.h"
 
@@ -31,12 +32,12 @@ static void say(struct lp_text *script, const char *format, ...)
     lp_text_puts(script, line);
 }
 
-/* Request i of 100 arrives at i seconds, waits i ms, has its first token after i ms more and four
- * tokens after that, i ms apart. */
-static void plant_requests(struct lp_text *script)
+/* Request i of 100 arrives at i seconds, waits i steps, has its first token after i steps more and
+ * four tokens after that, i steps apart. */
+static void plant_at(struct lp_text *script, uint64_t step_ns)
 {
     for (unsigned i = 1; i <= REQUESTS; i++) {
-        unsigned long long arrival = 1000 * MS * i, step = MS * i;
+        unsigned long long arrival = 1000 * MS * i, step = step_ns * i;
 
         say(script, "at %llu\nrequest begin %u tokens=10 arrival=%llu id=%u\n", arrival + step, i,
             arrival, 7000 + i);
@@ -45,6 +46,11 @@ static void plant_requests(struct lp_text *script)
             say(script, "at %llu\nrequest tokens %u\n", arrival + k * step, i);
         say(script, "at %llu\nrequest %s %u\n", arrival + 6 * step, i % 2 ? "stop" : "length", i);
     }
+}
+
+static void plant_requests(struct lp_text *script)
+{
+    plant_at(script, MS);
 }
 
 static llmperf_profile *play_text(struct lp_text *script, const char *settings)
@@ -559,6 +565,36 @@ static void requests_outside_of_a_session_or_in_a_pause_are_not_recorded(void **
     llmperf_profile_free(profile);
 }
 
+static void a_comparison_has_the_latencies_of_requests(void **state)
+{
+    struct lp_text slow = { NULL, 0, 0, false }, fast = { NULL, 0, 0, false };
+    llmperf_profile *base, *fresh;
+    struct lp_comparison comparison;
+    char *text = NULL;
+
+    (void)state;
+    plant_requests(&slow);
+    plant_at(&fast, MS / 2);
+    base = play_text(&fast, NULL);
+    fresh = play_text(&slow, NULL);
+    comparison = compare_profiles(base, fresh);
+    assert_int_equal(compared_row(&comparison, "requests", "tpot").verdict, LP_COMPARE_SLOWER);
+    assert_int_equal(compared_row(&comparison, "requests", "ttft").verdict, LP_COMPARE_SLOWER);
+    check_near(compared_row(&comparison, "requests", "tpot").change, 1);
+    /* One run does not show how much a p99 varies. */
+    assert_int_equal(compared_row(&comparison, "requests", "tpot p99").verdict, LP_COMPARE_SINGLE);
+    lp_compare_clear(&comparison);
+    compare_pair(base, fresh, 5, LLMPERF_TEXT_PLAIN, &text, NULL);
+    if (!strstr(text, "tpot of requests is 25.3 ms (100 %) slower, 50.50 instead of 25.25 ms"))
+        fail_msg("%s", text);
+    llmperf_text_free(text);
+    comparison = compare_profiles(fresh, fresh);
+    assert_int_equal(compared_row(&comparison, "requests", "tpot").verdict, LP_COMPARE_SAME);
+    lp_compare_clear(&comparison);
+    llmperf_profile_free(base);
+    llmperf_profile_free(fresh);
+}
+
 static void a_run_without_requests_has_none(void **state)
 {
     llmperf_profile *profile = play_script("begin LLM@decode_step\nend\n");
@@ -588,6 +624,7 @@ int main(void)
         cmocka_unit_test(merged_ranks_have_all_requests),
         cmocka_unit_test(calls_of_many_threads_find_their_requests),
         cmocka_unit_test(requests_outside_of_a_session_or_in_a_pause_are_not_recorded),
+        cmocka_unit_test(a_comparison_has_the_latencies_of_requests),
         cmocka_unit_test(a_run_without_requests_has_none),
     };
 

@@ -250,7 +250,7 @@ static void what_only_one_run_has_comes_behind_what_both_have(void **state)
     llmperf_text_free(text);
     assert_int_equal(compare_pair(base, fresh, 5, LLMPERF_TEXT_JSON, &text, NULL), 0);
     assert_non_null(root = json_loads(text, 0, NULL));
-    assert_int_equal(json_integer_value(json_object_get(root, "schema_version")), 2);
+    assert_int_equal(json_integer_value(json_object_get(root, "schema_version")), 3);
     first = json_array_get(json_object_get(root, "rows"), 0);
     last = json_array_get(json_object_get(root, "rows"),
                           json_array_size(json_object_get(root, "rows")) - 1);

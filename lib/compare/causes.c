@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The waterfall of a stage in both sides, and what differs. */
+#include "lib/compare/causes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/compare/compare.h"
+#include "lib/findings/findings.h"
+#include "lib/profile/data.h"
+#include "lib/profile/fields.h"
+
+#define WORD_SHARE    0.05 /* causes below this share of a change are not worth a word */
+#define WARM_UP_SHARE 0.02 /* the same for a first call and the time of the stage */
+
+/* Sums over the runs of a side; ms of a run that lacks the part is 0. */
+struct sums {
+    double ms, squares, calls, bytes;
+};
+
+struct part {
+    struct lp_cause cause;
+    struct sums of[2]; /* base, new */
+};
+
+struct builder {
+    const struct lp_compare_runs *sides[2];
+    struct lp_stage_change *change;
+    LP_VECTOR(struct part) parts;
+};
+
+static const struct lp_findings *findings_of(const struct lp_compare_runs *runs, size_t run)
+{
+    const struct lp_findings *findings = NULL;
+
+    /* lp_compare_read() made them. */
+    return lp_findings_of(runs->profiles[run], &findings) < 0 ? NULL : findings;
+}
+
+static const struct lp_waterfall *waterfall_of(const struct lp_findings *findings, const char *path)
+{
+    for (size_t i = 0; findings && i < findings->waterfalls.rows.count; i++)
+        if (strcmp(findings->waterfalls.rows.items[i].region, path) == 0)
+            return &findings->waterfalls.rows.items[i];
+    return NULL;
+}
+
+/* Parts */
+
+static int add_part(struct builder *builder, size_t side, const struct lp_cause *like,
+                    const struct sums *amount)
+{
+    struct part *part = NULL;
+
+    for (size_t i = 0; i < builder->parts.count && !part; i++) {
+        struct part *other = &builder->parts.items[i];
+
+        if (other->cause.kind == like->kind &&
+            lp_compare_text(other->cause.name, like->name) == 0 &&
+            lp_compare_text(other->cause.region, like->region) == 0 &&
+            lp_compare_text(other->cause.kernel_class, like->kernel_class) == 0)
+            part = other;
+    }
+    if (!part) {
+        const struct part fresh = { .cause = *like };
+
+        if (lp_vector_push(&builder->parts, fresh) < 0)
+            return lp_out_of_memory();
+        part = &builder->parts.items[builder->parts.count - 1];
+    }
+    part->of[side].ms += amount->ms;
+    part->of[side].squares += amount->ms * amount->ms;
+    part->of[side].calls += amount->calls;
+    part->of[side].bytes += amount->bytes;
+    return 0;
+}
+
+/* Kernels count with their whole duration: the bound is the same in both runs, or it is not
+ * known. */
+static int add_waterfall(struct builder *builder, size_t side, const struct lp_waterfall *waterfall)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < waterfall->kernels.count; i++) {
+        const struct lp_waterfall_kernel *kernel = &waterfall->kernels.items[i];
+        const struct lp_cause like = { .kind = LP_PART_KERNELS,
+                                       .name = kernel->name,
+                                       .region = kernel->region,
+                                       .kernel_class = kernel->kernel_class };
+
+        status = add_part(builder, side, &like,
+                          &(struct sums){ kernel->ms, 0, kernel->calls, kernel->bytes });
+    }
+    for (size_t i = 0; status == 0 && i < waterfall->parts.count; i++) {
+        const struct lp_waterfall_part *part = &waterfall->parts.items[i];
+        const struct lp_cause like = { .kind = part->kind, .region = part->region };
+
+        if (part->kind >= LP_PART_NESTED)
+            status = add_part(builder, side, &like, &(struct sums){ part->ms, 0, part->calls, 0 });
+    }
+    return status;
+}
+
+static bool is_kernel(const struct part *part)
+{
+    return part->cause.kind == LP_PART_KERNELS && part->cause.name[0] != '[';
+}
+
+/* The longest kernel that only base has, of the class and region of one that only new has. */
+static struct part *gone_for(struct builder *builder, const struct part *fresh)
+{
+    struct part *best = NULL;
+
+    for (size_t i = 0; i < builder->parts.count; i++) {
+        struct part *part = &builder->parts.items[i];
+
+        if (is_kernel(part) && part->of[0].calls > 0 && !(part->of[1].calls > 0) &&
+            lp_compare_text(part->cause.region, fresh->cause.region) == 0 &&
+            lp_compare_text(part->cause.kernel_class, fresh->cause.kernel_class) == 0 &&
+            (!best || part->of[0].ms > best->of[0].ms))
+            best = part;
+    }
+    return best;
+}
+
+static int longest_new(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+
+    return (a->of[1].ms < b->of[1].ms) - (a->of[1].ms > b->of[1].ms);
+}
+
+/* A library that chooses another kernel for the same work. */
+static void pair_replaced(struct builder *builder)
+{
+    if (builder->parts.count > 0)
+        qsort(builder->parts.items, builder->parts.count, sizeof(struct part), longest_new);
+    for (size_t i = 0; i < builder->parts.count; i++) {
+        struct part *part = &builder->parts.items[i], *gone;
+
+        if (!is_kernel(part) || part->of[0].calls > 0 || !(part->of[1].calls > 0) ||
+            !(gone = gone_for(builder, part)))
+            continue;
+        part->cause.replaced = gone->cause.name;
+        part->of[0] = gone->of[0];
+        gone->of[0] = (struct sums){ 0, 0, 0, 0 };
+    }
+}
+
+static struct lp_cause_side side_of(const struct sums *sums, double runs)
+{
+    double rest = sums->squares - sums->ms * sums->ms / runs;
+
+    return (struct lp_cause_side){ .ms = sums->ms / runs,
+                                   .error_ms = runs > 1 ? sqrt(fmax(rest, 0) / (runs - 1) / runs)
+                                                        : (double)NAN,
+                                   .calls = sums->calls / runs,
+                                   .bytes = sums->bytes / runs };
+}
+
+/* In single runs a part varies as the whole call does: its own spread is not kept. */
+static bool is_significant(const struct builder *builder, const struct lp_cause *cause)
+{
+    struct lp_compare_mean means[2];
+    double noise_ms = builder->change->noise_ms;
+
+    for (int i = 0; i < 2; i++) {
+        const struct lp_cause_side *side = i ? &cause->fresh : &cause->base;
+
+        means[i] = (struct lp_compare_mean){ .mean_ms = side->ms,
+                                             .error_ms = side->error_ms,
+                                             .freedom = (double)builder->sides[i]->count - 1 };
+    }
+    if (builder->sides[0]->count > 1 && builder->sides[1]->count > 1)
+        noise_ms = lp_compare_noise(&means[0], &means[1]);
+    return !(fabs(cause->change_ms) <= noise_ms);
+}
+
+static double rank_of(const struct lp_cause *cause, bool slower)
+{
+    return slower ? cause->change_ms : -cause->change_ms;
+}
+
+static int slower_first(const void *left, const void *right)
+{
+    double a = rank_of(left, true), b = rank_of(right, true);
+
+    return (a < b) - (a > b);
+}
+
+static int faster_first(const void *left, const void *right)
+{
+    return slower_first(right, left);
+}
+
+static int settle_causes(struct builder *builder)
+{
+    struct lp_stage_change *change = builder->change;
+
+    pair_replaced(builder);
+    for (size_t i = 0; i < builder->parts.count; i++) {
+        struct part *part = &builder->parts.items[i];
+        struct lp_cause *cause = &part->cause;
+
+        cause->base = side_of(&part->of[0], (double)builder->sides[0]->count);
+        cause->fresh = side_of(&part->of[1], (double)builder->sides[1]->count);
+        cause->change_ms = cause->fresh.ms - cause->base.ms;
+        cause->significant = is_significant(builder, cause);
+        if (fabs(cause->change_ms) > 0 && lp_vector_push(&change->causes, *cause) < 0)
+            return lp_out_of_memory();
+    }
+    if (change->causes.count > 0)
+        qsort(change->causes.items, change->causes.count, sizeof(*change->causes.items),
+              change->change_ms >= 0 ? slower_first : faster_first);
+    return 0;
+}
+
+/* Stages */
+
+/* Mean of the values of several runs, or that of the one. */
+static void add_run(struct lp_compare_mean *mean, struct sums *sums, double ms, double error_ms,
+                    double calls)
+{
+    sums->ms += ms;
+    sums->squares += ms * ms;
+    sums->calls++;
+    mean->instances += (uint64_t)calls;
+    mean->total_ms += ms * calls;
+    mean->mean_ms = sums->ms / sums->calls;
+    mean->error_ms = sums->calls > 1 ? side_of(sums, sums->calls).error_ms : error_ms;
+    mean->freedom = sums->calls > 1 ? sums->calls - 1 : fmax(calls - 1, 1);
+}
+
+static struct lp_compare_mean elapsed_of(const struct lp_compare_runs *runs, const char *path)
+{
+    struct lp_compare_mean mean = { 0 };
+    struct sums sums = { 0 };
+
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct lp_findings *findings = findings_of(runs, i);
+        const struct lp_stage_iterations *stage = lp_findings_iterations(findings, path);
+        double calls = lp_steady_count(stage, LP_TIME_ELAPSED);
+
+        add_run(&mean, &sums, waterfall_of(findings, path)->elapsed_ms,
+                lp_steady_std(stage, LP_TIME_ELAPSED) / sqrt(calls), calls);
+    }
+    mean.total_ms /= (double)runs->count;
+    return mean;
+}
+
+/* What the first call takes above the others; 0: no warm-up. */
+static struct lp_compare_mean first_of(const struct lp_compare_runs *runs, const char *path)
+{
+    struct lp_compare_mean mean = { 0 };
+    struct sums sums = { 0 };
+
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct lp_stage_iterations *stage =
+            lp_findings_iterations(findings_of(runs, i), path);
+        double steady_ms =
+            lp_steady_sum(stage, LP_TIME_WALL) / lp_steady_count(stage, LP_TIME_WALL);
+
+        add_run(&mean, &sums, stage->warms_up ? stage->first.wall_ms - steady_ms : 0, NAN, 1);
+    }
+    mean.total_ms = mean.mean_ms;
+    return mean;
+}
+
+static void settle_change(struct lp_stage_change *change, double threshold_ms)
+{
+    change->change_ms = change->fresh.mean_ms - change->base.mean_ms;
+    change->noise_ms = lp_compare_noise(&change->base, &change->fresh);
+    change->significant = isnan(change->noise_ms) ? fabs(change->change_ms) > threshold_ms
+                                                  : fabs(change->change_ms) > change->noise_ms;
+}
+
+static int explain(struct lp_comparison *out, struct builder *builder, const char *path)
+{
+    struct lp_stage_change change = { .region = path },
+                           first = { .region = path, .first_call = true };
+    int status = 0;
+
+    change.base = elapsed_of(builder->sides[0], path);
+    change.fresh = elapsed_of(builder->sides[1], path);
+    settle_change(&change, out->threshold * change.base.mean_ms);
+    change.total_ms = change.change_ms * change.fresh.total_ms / change.fresh.mean_ms;
+    builder->change = &change;
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; status == 0 && i < builder->sides[side]->count; i++)
+            status = add_waterfall(builder, side,
+                                   waterfall_of(findings_of(builder->sides[side], i), path));
+    if (status == 0)
+        status = settle_causes(builder);
+    if (lp_vector_push(&out->changes, change) < 0) {
+        lp_vector_clear(&change.causes);
+        return lp_out_of_memory();
+    }
+    first.base = first_of(builder->sides[0], path);
+    first.fresh = first_of(builder->sides[1], path);
+    settle_change(&first, WARM_UP_SHARE * fmin(change.base.total_ms, change.fresh.total_ms));
+    first.total_ms = first.change_ms;
+    if (status == 0 && first.significant)
+        status = lp_vector_push(&out->changes, first) < 0 ? lp_out_of_memory() : 0;
+    return status;
+}
+
+static bool all_have(const struct lp_compare_runs *runs, const char *path)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        if (!waterfall_of(findings_of(runs, i), path))
+            return false;
+    return true;
+}
+
+/* Stages without waterfalls: their host times. */
+static int add_host(struct lp_comparison *out, const struct lp_compare_row *row)
+{
+    struct lp_stage_change change = { .region = row->key.region,
+                                      .base = row->base.of,
+                                      .fresh = row->fresh.of,
+                                      .change_ms = row->fresh.of.mean_ms - row->base.of.mean_ms,
+                                      .noise_ms = row->noise_ms,
+                                      .total_ms = row->fresh.of.total_ms - row->base.of.total_ms };
+
+    change.reason = "its calls overlap on the device, or their device times are not known";
+    change.significant = isnan(change.noise_ms)
+                             ? fabs(change.change_ms) > out->threshold * change.base.mean_ms
+                             : fabs(change.change_ms) > change.noise_ms;
+    return lp_vector_push(&out->changes, change) < 0 ? lp_out_of_memory() : 0;
+}
+
+static bool is_advised(const struct lp_compare_runs *runs, const char *path)
+{
+    const struct lp_findings *findings = findings_of(runs, 0);
+
+    for (size_t i = 0; findings && i < findings->regions.count; i++)
+        if (findings->regions.items[i].advised &&
+            strcmp(findings->regions.items[i].stats.path, path) == 0)
+            return true;
+    return false;
+}
+
+static int largest_first(const void *left, const void *right)
+{
+    const struct lp_stage_change *a = left, *b = right;
+
+    if (a->significant != b->significant)
+        return (int)b->significant - (int)a->significant;
+    return (fabs(a->total_ms) < fabs(b->total_ms)) - (fabs(a->total_ms) > fabs(b->total_ms));
+}
+
+int lp_compare_explain(struct lp_comparison *out, const struct lp_compare_runs *base,
+                       const struct lp_compare_runs *fresh)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < out->rows.count; i++) {
+        const struct lp_compare_row *row = &out->rows.items[i];
+        struct builder builder = { .sides = { base, fresh } };
+
+        if (row->key.scope != LP_COMPARE_JOB || strcmp(row->key.quantity, "wall") != 0 ||
+            isnan(row->change) || !is_advised(base, row->key.region))
+            continue;
+        if (all_have(base, row->key.region) && all_have(fresh, row->key.region))
+            status = explain(out, &builder, row->key.region);
+        else
+            status = add_host(out, row);
+        lp_vector_clear(&builder.parts);
+    }
+    if (out->changes.count > 0)
+        qsort(out->changes.items, out->changes.count, sizeof(*out->changes.items), largest_first);
+    return status;
+}
+
+bool lp_cause_counts(const struct lp_stage_change *change, const struct lp_cause *cause,
+                     double threshold)
+{
+    double least_ms = change->significant
+                          ? WORD_SHARE * fabs(change->change_ms)
+                          : threshold * change->base.mean_ms; /* parts that cancel each other */
+
+    return cause->significant && fabs(cause->change_ms) > least_ms;
+}

@@ -51,6 +51,7 @@ struct lp_fact {
 };
 
 struct lp_kept;
+struct lp_device_time;
 
 struct llmperf_profile {
     LP_VECTOR(struct lp_region_row) regions;
@@ -65,7 +66,8 @@ struct llmperf_profile {
     LP_VECTOR(llmperf_window_stats) windows;
     LP_VECTOR(llmperf_window_kernel) window_kernels;
     LP_VECTOR(struct lp_stage_operator) stage_operators;
-    LP_VECTOR(llmperf_requests) requests; /* at most one */
+    LP_VECTOR(struct lp_device_time) devices; /* fields.h */
+    LP_VECTOR(llmperf_requests) requests;     /* at most one */
     LP_VECTOR(struct lp_latency_row) latencies;
     LP_VECTOR(llmperf_slow_request) slow_requests;
     LP_VECTOR(llmperf_load) load;

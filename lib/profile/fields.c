@@ -71,6 +71,7 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define KERNEL_CLASS(type, ...)   FIELD_##type(struct lp_class_total, __VA_ARGS__)
 #define KERNEL_WORK(type, ...)    FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
 #define STAGE_OPERATOR(type, ...) FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
+#define DEVICE_TIME(type, ...)    FIELD_##type(struct lp_device_time, __VA_ARGS__)
 #define REQUESTS(type, ...)       FIELD_##type(llmperf_requests, __VA_ARGS__)
 #define LATENCY(type, ...)        FIELD_##type(llmperf_latency, __VA_ARGS__)
 #define SLOW_REQUEST(type, ...)   FIELD_##type(llmperf_slow_request, __VA_ARGS__)
@@ -91,6 +92,7 @@ static const struct lp_row_field capture_fields[] = { LP_CAPTURE_FIELDS(CAPTURE)
 static const struct lp_row_field advice_fields[] = { LP_ADVICE_FIELDS(ADVICE) };
 static const struct lp_row_field stage_operator_fields[] = { LP_STAGE_OPERATOR_FIELDS(
     STAGE_OPERATOR) };
+static const struct lp_row_field device_fields[] = { LP_DEVICE_FIELDS(DEVICE_TIME) };
 static const struct lp_row_field rank_fields[] = { LP_RANK_FIELDS(RANK) };
 static const struct lp_row_field class_fields[] = { LP_CLASS_FIELDS(KERNEL_CLASS) };
 static const struct lp_row_field work_fields[] = { LP_KERNEL_WORK_FIELDS(KERNEL_WORK) };
@@ -196,6 +198,8 @@ const struct lp_row_kind lp_row_kinds[] = {
     [LP_ROW_STAGE_OPERATOR] = { "stage_operator", NULL,
                                 LIST(stage_operator_fields, 0, struct lp_stage_operator,
                                      stage_operators) },
+    [LP_ROW_DEVICE] = { "device_time", NULL,
+                        LIST(device_fields, 0, struct lp_device_time, devices) },
     [LP_ROW_RANK] = FOUND(rank_fields, struct lp_rank),
     [LP_ROW_CLASS] = FOUND(class_fields, struct lp_class_total),
     [LP_ROW_KERNEL_WORK] = FOUND(work_fields, struct lp_kernel_work),

@@ -454,6 +454,18 @@ enum lp_unknown {
     F(TEXT, source, "", DERIVED, OTHER, "source", NULL, "where FLOPs and bytes come from; null: they are unknown") \
     F(TEXT, reason, "", DERIVED, OTHER, "reason", NULL, "why a number is unknown; null: all are known")
 
+/** struct lp_device_time */
+#define LP_DEVICE_FIELDS(F) \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
+    F(COUNT, activities, "", APART, NEVER, "activities", NULL, "kernels, memcpys and memsets, marked or not") \
+    F(NUMBER, span_ms, "ms", APART, NEVER, "span_ms", NULL, "from the first start to the last end on the device: the sum of the next four") \
+    F(NUMBER, busy_ms, "ms", APART, NEVER, "busy_ms", NULL, "time in which at least one of them ran (union of their intervals)") \
+    F(NUMBER, idle_launch_ms, "ms", APART, NEVER, "idle_launch_ms", NULL, "gaps below 1 ms while the GPU waited for the host to launch") \
+    F(NUMBER, idle_wait_ms, "ms", APART, NEVER, "idle_wait_ms", NULL, "gaps before work that was launched already") \
+    F(NUMBER, idle_host_ms, "ms", APART, NEVER, "idle_host_ms", NULL, "gaps of 1 ms or more in which the host launched nothing: it did something else") \
+    F(NUMBER, queued_ms, "ms", APART, NEVER, "queued_ms", NULL, "mean time from launch call to start: how far launches were ahead")
+
 /** struct lp_stage_operator */
 #define LP_STAGE_OPERATOR_FIELDS(F) \
     F(NAME, stage, "", KEY, NEVER, NULL, NULL, "label of the stage") \
@@ -488,6 +500,12 @@ struct lp_kernel_work {
     const char *name;  /* as in llmperf_kernel_stats */
     double counted_ms; /* time from counters, where CUPTI gives no times of kernels */
     uint64_t counted_calls;
+};
+
+/** Busy and idle time of a device, whoever launched the work. None if only a share was collected.
+ */
+struct lp_device_time {
+    LP_DEVICE_FIELDS(LP_MEMBER)
 };
 
 enum lp_field_type {
@@ -530,12 +548,13 @@ enum lp_row_id {
     LP_ROW_SLOW_REQUEST = LLMPERF_ROWS_SLOW_REQUESTS,
     LP_ROW_LOAD = LLMPERF_ROWS_LOAD,
     LP_ROW_STAGE_OPERATOR,
+    LP_ROW_DEVICE,
     LP_ROW_ADVICE, /* from here on rows of findings */
     LP_ROW_RANK,
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 19 /* that a profile holds */
+#define LP_ROW_KINDS 20 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

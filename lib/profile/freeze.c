@@ -528,6 +528,10 @@ static int fill_profile(struct freezer *freezer)
     if ((status =
              lp_iterations_freeze(&totals->iterations, &totals->classifier, freezer->profile)) < 0)
         return status;
+    if (!totals->sampled && totals->iterations.windows.count == 0 &&
+        (status = lp_devices_freeze(&freezer->totals->iterations, freezer->process_id,
+                                    freezer->profile)) < 0)
+        return status;
     if ((status = lp_windows_freeze(&totals->iterations.windows, totals->names, freezer->process_id,
                                     freezer->profile)) < 0)
         return status;

@@ -6,6 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/profile/fields.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
@@ -120,7 +121,8 @@ static int compare_spans(const void *left, const void *right)
 
 /* Sums over the intervals of an iteration; see struct lp_unit_work. */
 struct fold {
-    uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns, latency_ns;
+    uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns, idle_host_ns, queued_ns;
+    uint64_t latency_ns;
 };
 
 /* Running median in constant space, within a few per cent: it moves half of the way up or down. */
@@ -150,6 +152,8 @@ static void fold_span(struct fold *fold, const struct lp_span *span)
     uint64_t latency_ns = follow_median(fold->latency_ns, queued_ns);
 
     fold->idle_launch_ns += host_ns;
+    fold->idle_host_ns += host_ns >= LP_HOST_GAP_NS ? host_ns : 0;
+    fold->queued_ns += queued_ns;
     fold->idle_wait_ns += gap_ns - host_ns;
     fold->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
     fold->busy_ns += fold->frontier_ns - frontier_ns - gap_ns;
@@ -157,7 +161,7 @@ static void fold_span(struct fold *fold, const struct lp_span *span)
 }
 
 /* Fold the first `count` intervals (in order of start) into sums. */
-static void fold_spans(struct lp_iterations *iterations, struct lp_unit_work *work, size_t count)
+static void fold_spans(struct lp_unit_work *work, size_t count, uint64_t *latency_ns)
 {
     struct fold fold;
     size_t left = work->spans.count - count;
@@ -167,8 +171,9 @@ static void fold_spans(struct lp_iterations *iterations, struct lp_unit_work *wo
     work->spans_unsorted = false;
     if (count > 0 && work->frontier_ns == 0)
         work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
-    fold = (struct fold){ work->frontier_ns, work->busy_ns, work->idle_launch_ns,
-                          work->idle_wait_ns, iterations->launch_latency_ns };
+    fold = (struct fold){ work->frontier_ns,  work->busy_ns,      work->idle_launch_ns,
+                          work->idle_wait_ns, work->idle_host_ns, work->queued_ns,
+                          *latency_ns };
     for (size_t i = 0; i < count; i++)
         fold_span(&fold, &work->spans.items[i]);
     if (count > 0)
@@ -177,37 +182,47 @@ static void fold_spans(struct lp_iterations *iterations, struct lp_unit_work *wo
     work->busy_ns = fold.busy_ns;
     work->idle_launch_ns = fold.idle_launch_ns;
     work->idle_wait_ns = fold.idle_wait_ns;
-    iterations->launch_latency_ns = fold.latency_ns;
+    work->idle_host_ns = fold.idle_host_ns;
+    work->queued_ns = fold.queued_ns;
+    *latency_ns = fold.latency_ns;
     for (size_t i = 0; i < left; i++)
         work->spans.items[i] = work->spans.items[count + i];
     work->spans.count = left;
 }
 
-static int push_span(struct lp_iterations *iterations, struct lp_unit_work *work,
-                     const struct lp_span *span)
-{
-    const struct lp_span *last =
-        work->spans.count > 0 ? &work->spans.items[work->spans.count - 1] : NULL;
+/* Streams overlap a little: a later place is found near the end. */
+#define NEAR 16u
 
-    work->spans_unsorted |= last && span->start_ns < last->start_ns;
+static int push_span(struct lp_unit_work *work, const struct lp_span *span, uint64_t *latency_ns)
+{
+    size_t at = work->spans.count;
+    struct lp_span *items;
+
     if (lp_vector_push(&work->spans, *span) < 0)
         return LLMPERF_ENOMEM;
+    items = work->spans.items;
+    for (; at > 0 && work->spans.count - at <= NEAR && items[at - 1].start_ns > span->start_ns;
+         at--)
+        items[at] = items[at - 1];
+    items[at] = *span;
+    work->spans_unsorted |= at > 0 && items[at - 1].start_ns > span->start_ns;
     if (work->spans.count >= SPANS_KEPT)
-        fold_spans(iterations, work, SPANS_KEPT / 2);
+        fold_spans(work, SPANS_KEPT / 2, latency_ns);
     return 0;
 }
 
-static int add_span(struct lp_iterations *iterations, struct lp_unit_work *work,
-                    const struct lp_activity *activity)
+static int add_span(struct lp_unit_work *work, const struct lp_activity *activity,
+                    uint64_t *latency_ns)
 {
     struct lp_span span = { activity->start_ns, UINT32_MAX, activity->queued };
     int status = 0;
 
     for (; activity->end_ns - span.start_ns > UINT32_MAX && status == 0;
          span.start_ns += UINT32_MAX)
-        status = push_span(iterations, work, &span);
+        status = push_span(work, &span, latency_ns);
     span.length_ns = (uint32_t)(activity->end_ns - span.start_ns);
-    return status < 0 ? status : push_span(iterations, work, &span);
+    work->activities++;
+    return status < 0 ? status : push_span(work, &span, latency_ns);
 }
 
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
@@ -219,11 +234,55 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
         iterations->late++;
     for (struct lp_unit_work *work; (work = find_work(iterations, unit)); unit = work->parent) {
         iterations->unordered += activity->start_ns < work->summed_ns;
-        if (add_span(iterations, work, activity) < 0)
+        if (add_span(work, activity, &iterations->launch_latency_ns) < 0)
             iterations->failed = true;
-        work->activities++;
         work->class_ns[kernel_class] += activity->end_ns - activity->start_ns;
     }
+}
+
+static double to_ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+void lp_iterations_add_to_device(struct lp_iterations *iterations,
+                                 const struct lp_activity *activity)
+{
+    struct lp_device_work fresh = { .device = activity->device }, *device;
+    size_t i = 0;
+
+    while (i < iterations->devices.count && iterations->devices.items[i].device != fresh.device)
+        i++;
+    if (i == iterations->devices.count && lp_vector_push(&iterations->devices, fresh) < 0) {
+        iterations->failed = true;
+        return;
+    }
+    device = &iterations->devices.items[i];
+    if (add_span(&device->work, activity, &device->latency_ns) < 0)
+        iterations->failed = true;
+}
+
+int lp_devices_freeze(struct lp_iterations *iterations, uint32_t process_id,
+                      llmperf_profile *profile)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < iterations->devices.count; i++) {
+        struct lp_device_work *device = &iterations->devices.items[i];
+        struct lp_unit_work *work = &device->work;
+        struct lp_device_time row = { .process_id = process_id, .device = device->device };
+
+        fold_spans(work, work->spans.count, &device->latency_ns);
+        row.activities = work->activities;
+        row.span_ms = to_ms(work->frontier_ns - work->first_ns);
+        row.busy_ms = to_ms(work->busy_ns);
+        row.idle_launch_ms = to_ms(work->idle_launch_ns - work->idle_host_ns);
+        row.idle_wait_ms = to_ms(work->idle_wait_ns);
+        row.idle_host_ms = to_ms(work->idle_host_ns);
+        row.queued_ms = to_ms(work->queued_ns) / (double)work->activities;
+        status = lp_row_push(profile, LP_ROW_DEVICE, &row);
+    }
+    return status;
 }
 
 /* NULL: out of memory. */
@@ -245,11 +304,6 @@ static struct lp_stage_total *find_stage(struct lp_iterations *iterations, uint3
     if (lp_hashmap_put(&iterations->stage_rows, node, 0, row) < 0)
         iterations->failed = true;
     return &iterations->stages.items[row];
-}
-
-static double to_ms(uint64_t ns)
-{
-    return (double)ns / 1e6;
 }
 
 static uint64_t known(uint64_t quantity)
@@ -436,7 +490,7 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     if (!work)
         return false;
     work->unit = 0;
-    fold_spans(iterations, work, work->spans.count);
+    fold_spans(work, work->spans.count, &iterations->launch_latency_ns);
     set_start(iterations, work);
     note_device_end(iterations, work);
     if (work->truncated || work->end_ns < work->begin_ns)
@@ -475,6 +529,9 @@ void lp_iterations_clear(struct lp_iterations *iterations)
             free(stage->classes[k]);
         }
     }
+    for (size_t i = 0; i < iterations->devices.count; i++)
+        lp_vector_clear(&iterations->devices.items[i].work.spans);
+    lp_vector_clear(&iterations->devices);
     lp_vector_clear(&iterations->works);
     lp_windows_clear(&iterations->windows);
     lp_vector_clear(&iterations->stages);

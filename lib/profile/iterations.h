@@ -41,8 +41,20 @@ struct lp_unit_work {
     uint64_t first_ns, frontier_ns; /* of the folded ones: first start, last end */
     uint64_t summed_ns;             /* start of the last folded one */
     uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
+    uint64_t idle_host_ns; /* the part of idle_launch_ns in long gaps, LP_HOST_GAP_NS or more */
+    uint64_t queued_ns;    /* from launch call to start, sum over activities */
     struct lp_device_end nested; /* of the units directly in it */
     uint64_t started_ns;         /* begin of its elapsed time */
+};
+
+/** While the GPU waits this long for a launch, the host does something else than launching. */
+#define LP_HOST_GAP_NS 1000000u
+
+/** All activities of a device. */
+struct lp_device_work {
+    uint16_t device;
+    uint64_t latency_ns; /* as launch_latency_ns of struct lp_iterations */
+    struct lp_unit_work work;
 };
 
 /** All finished units of one stage. */
@@ -65,6 +77,7 @@ struct lp_iterations {
     LP_VECTOR(struct lp_unit_work *) works; /* by slot of the unit; NULL: unused */
     LP_VECTOR(struct lp_stage_total) stages;
     struct lp_hashmap stage_rows; /* by node */
+    LP_VECTOR(struct lp_device_work) devices;
     struct lp_iteration_ring *recent;
     struct lp_windows windows;
     /* Time from a launch call to its start on an idle GPU: median over launches to an idle GPU; 0:
@@ -91,6 +104,10 @@ struct lp_unit_work *lp_iterations_end(struct lp_iterations *iterations, uint32_
 
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
                        uint8_t kernel_class);
+
+/** Count an activity of any or no unit for its device. */
+void lp_iterations_add_to_device(struct lp_iterations *iterations,
+                                 const struct lp_activity *activity);
 
 /** A unit is complete: append it as an iteration.
  * @param with_device  Device times are valid.
@@ -122,6 +139,10 @@ double lp_iterations_fraction(const struct lp_iterations *iterations);
 /** Add the rows so far to a profile. 0 or LLMPERF_ENOMEM. */
 int lp_iterations_freeze(const struct lp_iterations *iterations,
                          const struct lp_classifier *classifier, llmperf_profile *profile);
+
+/** Add the rows of devices. 0 or LLMPERF_ENOMEM. */
+int lp_devices_freeze(struct lp_iterations *iterations, uint32_t process_id,
+                      llmperf_profile *profile);
 
 void lp_iterations_clear(struct lp_iterations *iterations);
 

@@ -402,6 +402,7 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
         if (lp_busy_add(&totals->busy, kernel->row, activities[i].start_ns, activities[i].end_ns) <
             0)
             totals->failed = true;
+        lp_iterations_add_to_device(&totals->iterations, &activities[i]);
         lp_iterations_add(&totals->iterations, &activities[i], kernel->kernel_class);
     }
 }

@@ -310,6 +310,8 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_metric(merger, &part->metrics.items[i]);
     for (size_t i = 0; i < part->stage_operators.count && status == 0; i++)
         status = add_stage_operator(merger, &part->stage_operators.items[i]);
+    for (size_t i = 0; i < part->devices.count && status == 0; i++)
+        status = lp_row_push(merger->out, LP_ROW_DEVICE, &part->devices.items[i]);
     if (status == 0)
         status = add_serving(merger, part);
     if (status == 0 && (status = add_lines(merger, part)) == 0)

@@ -185,6 +185,14 @@ static uint32_t call_length(const struct lp_link *link)
     return call->end - call->start > UINT32_MAX ? UINT32_MAX : (uint32_t)(call->end - call->start);
 }
 
+/* Time of the launch call; if it was not seen, that of the start. */
+static uint32_t queued_of(const struct lp_link *link, const struct lp_op *op)
+{
+    bool seen = link && link->call.rank != UINT8_MAX && link->call.start <= op->start;
+
+    return lp_queued(unsign(seen ? link->call.start : op->start));
+}
+
 static void feed_op(struct feed *feed, const struct lp_op *op)
 {
     const struct lp_link *link =
@@ -210,6 +218,7 @@ static void feed_op(struct feed *feed, const struct lp_op *op)
                                                        .kind = op->kind,
                                                        .node = node,
                                                        .captured = captured,
+                                                       .queued = queued_of(link, op),
                                                        .call_ns = link ? call_length(link) : 0 };
     if (feed->count == BATCH)
         flush(feed);

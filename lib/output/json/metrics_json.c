@@ -383,6 +383,9 @@ static void put_document(struct lp_metrics *metrics)
     put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);
+    lp_put_rows(metrics, "devices", LP_ROW_DEVICE,
+                lp_row_at(metrics->findings->profile, LP_ROW_DEVICE, 0),
+                lp_row_count(metrics->findings->profile, LP_ROW_DEVICE));
     put_notes(metrics);
     lp_json_close(json, '}');
 }

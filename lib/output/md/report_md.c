@@ -175,6 +175,31 @@ static void add_aggregates(const struct lp_findings *findings, struct lp_text *o
     add_value(out, "Launch not seen ms", device ? sums->unknown_launch_ms : NAN);
 }
 
+/* Shares of the time from the first to the last activity of each device. */
+static void add_devices(const struct lp_findings *findings, struct lp_text *out)
+{
+    size_t count = lp_row_count(findings->profile, LP_ROW_DEVICE);
+
+    if (count > 0)
+        lp_text_puts(out,
+                     "\n| GPU | First to last activity ms | Busy % | Waiting for launches % | "
+                     "Gaps % | Host did not launch for 1 ms or longer % | Launched ahead by ms "
+                     "|\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    for (size_t i = 0; i < count; i++) {
+        const struct lp_device_time *row = lp_row_at(findings->profile, LP_ROW_DEVICE, i);
+
+        lp_text_puts(out, "|");
+        lp_md_cell_device(out, row->device);
+        lp_md_cell_number(out, row->span_ms);
+        lp_md_cell_number(out, 100 * row->busy_ms / row->span_ms);
+        lp_md_cell_number(out, 100 * row->idle_launch_ms / row->span_ms);
+        lp_md_cell_number(out, 100 * row->idle_wait_ms / row->span_ms);
+        lp_md_cell_number(out, 100 * row->idle_host_ms / row->span_ms);
+        lp_md_cell_number(out, row->queued_ms);
+        lp_text_puts(out, "\n");
+    }
+}
+
 static void add_notes(const struct lp_findings *findings, struct lp_text *out)
 {
     const char *note;
@@ -264,6 +289,7 @@ int lp_report_md(const llmperf_profile *profile, struct lp_text *out)
         add_title(findings, out);
         add_environment(findings, out);
         add_aggregates(findings, out);
+        add_devices(findings, out);
         status = add_sections(findings, out);
         add_advice(findings, out);
         add_ledger(profile, &findings->ledger, out);

@@ -107,7 +107,7 @@ static void columns_for_people_are_in_the_file(void **state)
     assert_sql_gives("SELECT value FROM fact WHERE key='run_id'", "20260101-000000-1");
     assert_sql_gives("SELECT group_concat(line) FROM problem", "first problem,second; 'problem'");
     assert_sql_gives("PRAGMA application_id", "1280068944"); /* "LLMP" */
-    assert_sql_gives("PRAGMA user_version", "5");
+    assert_sql_gives("PRAGMA user_version", "6");
     llmperf_profile_free(profile);
 }
 

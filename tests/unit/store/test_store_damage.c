@@ -215,9 +215,9 @@ static void a_newer_format_names_both_versions(void **state)
 {
     (void)state;
     save_rows(run_path, 1);
-    run_sql(run_path, "PRAGMA user_version=6");
-    assert_not_opened(run_path, LLMPERF_EFORMAT, "format 6");
-    assert_error_has("formats up to 5");
+    run_sql(run_path, "PRAGMA user_version=7");
+    assert_not_opened(run_path, LLMPERF_EFORMAT, "format 7");
+    assert_error_has("formats up to 6");
 }
 
 static void an_older_format_names_both_versions(void **state)
@@ -226,7 +226,7 @@ static void an_older_format_names_both_versions(void **state)
     save_rows(run_path, 1);
     run_sql(run_path, "PRAGMA user_version=1");
     assert_not_opened(run_path, LLMPERF_EFORMAT, "format 1 of an earlier version");
-    assert_error_has("format 5");
+    assert_error_has("format 6");
 }
 
 static void contents_that_cannot_be_are_errors(void **state)

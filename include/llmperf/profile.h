@@ -75,7 +75,8 @@ enum {
     LLMPERF_ROWS_LATENCIES = 15, /**< llmperf_profile_latency() (in no order) */
     LLMPERF_ROWS_SLOW_REQUESTS = 16, /**< llmperf_profile_slow_request() (by quantity, slowest
                                         first) */
-    LLMPERF_ROWS_LOAD = 17           /**< llmperf_profile_load() (by process and time) */
+    LLMPERF_ROWS_LOAD = 17,          /**< llmperf_profile_load() (by process and time) */
+    LLMPERF_ROWS_HOST_CALLS = 18     /**< llmperf_profile_host_call() (longest total first) */
 };
 
 /** The ledger: what was expected, what was received, and what is missing. All counts are exact.
@@ -265,6 +266,25 @@ typedef struct llmperf_kernel_shape {
                           stays empty if all blocks take equally long */
 } llmperf_kernel_shape;
 #define LLMPERF_KERNEL_SHAPE_INIT LLMPERF_INIT(llmperf_kernel_shape)
+
+/** Calls of one function of the CUDA driver by the program (or by the CUDA runtime for it) that
+ * wait for the device, copy, allocate or free memory, or load code: tier deep. Launches of kernels
+ * are not among them. */
+typedef struct llmperf_host_call {
+    size_t struct_size;
+    const char *region; /**< path of the innermost region that was open on the thread; "": none */
+    const char *call;   /**< function of the driver without _v2 and the like: "cuMemAlloc" (which
+                           cudaMalloc() calls), "cuStreamSynchronize" */
+    uint64_t calls;     /**< calls that returned, failed ones included */
+    double total_ms;    /**< host time of these calls */
+    double max_ms;      /**< longest call */
+    uint64_t compared_calls; /**< the part of calls that were made in complete calls of stages */
+    double idle_ms;    /**< the part of the time of compared_calls in which the GPU had no work
+                          of the stage: before its first kernel, in a gap, or after its last
+                          kernel; NaN: there are none, or no device data */
+    double between_ms; /**< the part of idle_ms between kernels of the stage */
+} llmperf_host_call;
+#define LLMPERF_HOST_CALL_INIT LLMPERF_INIT(llmperf_host_call)
 
 /** An operator: all regions of one label inside one stage, at any depth. A call inside another one
  * of the same label is counted, but adds no time: the outer one's time includes it. */
@@ -612,6 +632,15 @@ LLMPERF_API int llmperf_profile_slow_request(const llmperf_profile *profile, siz
  * @threads any thread */
 LLMPERF_API int llmperf_profile_load(const llmperf_profile *profile, size_t index,
                                      llmperf_load *load_out);
+
+/** Calls of a function of the CUDA driver in a region.
+ *
+ * @param index  Row, from 0.
+ * @param call_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row).
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_host_call(const llmperf_profile *profile, size_t index,
+                                          llmperf_host_call *call_out);
 
 /** An iteration.
  *

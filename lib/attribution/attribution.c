@@ -197,6 +197,16 @@ static void add_count(struct lp_attribution *attribution, uint32_t thread,
         sink->units.count(sink->context, region->unit, record->detail, record->value);
 }
 
+static void add_host_call(const struct lp_attribution *attribution, uint32_t thread,
+                          const struct lp_record *record)
+{
+    const struct lp_open_region *region = lp_open_regions_top(&attribution->regions, thread);
+
+    if (attribution->sink.host_call)
+        attribution->sink.host_call(attribution->sink.context, region ? region->unit : LP_UNIT_NONE,
+                                    record);
+}
+
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
                          const struct lp_record *records, size_t count)
 {
@@ -231,6 +241,9 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
             add_uncounted(attribution, &records[i]);
             break;
         case LP_RECORD_REQUEST:
+            break;
+        case LP_RECORD_HOST_CALL:
+            add_host_call(attribution, thread, &records[i]);
             break;
         default:
             lp_open_regions_apply(&attribution->regions, thread, &records[i], sink);

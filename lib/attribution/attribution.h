@@ -62,6 +62,9 @@ struct lp_attribution_sink {
     void (*activities)(void *context, const struct lp_activity *activities, size_t count);
     struct lp_unit_sink units;
     struct lp_span_sink spans;
+    /** LP_RECORD_HOST_CALL; NULL: not needed.
+     * @param unit  The innermost that was open on its thread; LP_UNIT_NONE: none. */
+    void (*host_call)(void *context, uint32_t unit, const struct lp_record *call);
 };
 
 struct lp_attribution;

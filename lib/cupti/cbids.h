@@ -137,6 +137,53 @@
     X(INSTANTIATE_WITH, 657, cuGraphInstantiateWithParams_ptsz) \
     X(UPDATE, 696, cuGraphExecUpdate_v2) \
     X(SET_CHILD, 714, cuGraphExecNodeSetParams)
+
+/* Further driver calls whose length is recorded (lib/record/host_calls.h): X(callback id, driver
+ * function). Copies and graph calls with the same purpose are in the lists above. */
+#define LP_CUPTI_HOST_CALLS(X) \
+    X(17, cuCtxSynchronize) \
+    X(18, cuModuleLoad) \
+    X(19, cuModuleLoadData) \
+    X(20, cuModuleLoadDataEx) \
+    X(21, cuModuleLoadFatBinary) \
+    X(22, cuModuleUnload) \
+    X(29, cuMemAlloc) \
+    X(31, cuMemAllocPitch) \
+    X(33, cuMemFree) \
+    X(37, cuMemAllocHost) \
+    X(38, cuMemFreeHost) \
+    X(39, cuMemHostAlloc) \
+    X(121, cuEventSynchronize) \
+    X(126, cuStreamSynchronize) \
+    X(243, cuMemAlloc_v2) \
+    X(244, cuMemAllocPitch_v2) \
+    X(245, cuMemFree_v2) \
+    X(271, cuMemHostAlloc_v2) \
+    X(294, cuMemAllocHost_v2) \
+    X(301, cuMemHostRegister) \
+    X(302, cuMemHostUnregister) \
+    X(371, cuMemAllocManaged) \
+    X(379, cuMemHostRegister_v2) \
+    X(440, cuStreamSynchronize_ptsz) \
+    X(513, cuGraphInstantiate) \
+    X(516, cuGraphExecDestroy) \
+    X(549, cuMemCreate) \
+    X(550, cuMemRelease) \
+    X(551, cuMemMap) \
+    X(552, cuMemUnmap) \
+    X(553, cuMemSetAccess) \
+    X(578, cuGraphInstantiate_v2) \
+    X(598, cuMemAllocAsync) \
+    X(599, cuMemAllocAsync_ptsz) \
+    X(600, cuMemFreeAsync) \
+    X(601, cuMemFreeAsync_ptsz) \
+    X(602, cuMemPoolTrimTo) \
+    X(611, cuMemAllocFromPoolAsync) \
+    X(612, cuMemAllocFromPoolAsync_ptsz) \
+    X(678, cuLibraryLoadData) \
+    X(679, cuLibraryLoadFromFile) \
+    X(680, cuLibraryUnload) \
+    X(800, cuCtxSynchronize_v2)
 /* clang-format on */
 
 /** Driver calls that begin and end the capture of a stream. */

@@ -71,6 +71,7 @@ struct llmperf_profile {
     LP_VECTOR(struct lp_latency_row) latencies;
     LP_VECTOR(llmperf_slow_request) slow_requests;
     LP_VECTOR(llmperf_load) load;
+    LP_VECTOR(llmperf_host_call) host_calls;
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;

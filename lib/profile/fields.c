@@ -76,6 +76,7 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define LATENCY(type, ...)        FIELD_##type(llmperf_latency, __VA_ARGS__)
 #define SLOW_REQUEST(type, ...)   FIELD_##type(llmperf_slow_request, __VA_ARGS__)
 #define LOAD(type, ...)           FIELD_##type(llmperf_load, __VA_ARGS__)
+#define HOST_CALL(type, ...)      FIELD_##type(llmperf_host_call, __VA_ARGS__)
 
 static const struct lp_row_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
 static const struct lp_row_field region_fields[] = { LP_REGION_FIELDS(REGION) };
@@ -100,6 +101,7 @@ static const struct lp_row_field requests_fields[] = { LP_REQUESTS_FIELDS(REQUES
 static const struct lp_row_field latency_fields[] = { LP_LATENCY_FIELDS(LATENCY) };
 static const struct lp_row_field slow_request_fields[] = { LP_SLOW_REQUEST_FIELDS(SLOW_REQUEST) };
 static const struct lp_row_field load_fields[] = { LP_LOAD_FIELDS(LOAD) };
+static const struct lp_row_field host_call_fields[] = { LP_HOST_CALL_FIELDS(HOST_CALL) };
 static const struct lp_row_field fact_fields[] = {
     { .name = "key", .type = LP_FIELD_NAME, .offset = offsetof(struct lp_fact, key) },
     { .name = "value",
@@ -142,6 +144,7 @@ COMPLETE(llmperf_requests, LP_REQUESTS_FIELDS);
 COMPLETE(llmperf_latency, LP_LATENCY_FIELDS);
 COMPLETE(llmperf_slow_request, LP_SLOW_REQUEST_FIELDS);
 COMPLETE(llmperf_load, LP_LOAD_FIELDS);
+COMPLETE(llmperf_host_call, LP_HOST_CALL_FIELDS);
 
 #define TIME(constant, name, level, heading) { #name, #name "_ms", level, heading },
 const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) };
@@ -194,6 +197,9 @@ const struct lp_row_kind lp_row_kinds[] = {
                               ROWS(slow_request_fields, llmperf_slow_request, llmperf_slow_request,
                                    slow_requests) },
     [LP_ROW_LOAD] = { "load", NULL, ROWS(load_fields, llmperf_load, llmperf_load, load) },
+    [LP_ROW_HOST_CALL] = { "host_call", "host_call",
+                           ROWS(host_call_fields, llmperf_host_call, llmperf_host_call,
+                                host_calls) },
     [LP_ROW_ADVICE] = FOUND(advice_fields, llmperf_advice),
     [LP_ROW_STAGE_OPERATOR] = { "stage_operator", NULL,
                                 LIST(stage_operator_fields, 0, struct lp_stage_operator,

@@ -405,6 +405,17 @@ enum lp_unknown {
     F(WORD, process_id, "", KEY, NEVER, "process_id") \
     F(RESERVED, reserved, "", FIRST, NEVER, NULL)
 
+/** llmperf_host_call */
+#define LP_HOST_CALL_FIELDS(F) \
+    F(NAME, region, "", KEY, NEVER, "region") \
+    F(NAME, call, "", KEY, NEVER, "call") \
+    F(COUNT, calls, "", SUM, NEVER, "calls", "host_calls_total", "calls of a function of the CUDA driver that waits, copies, allocates or loads") \
+    F(NUMBER, total_ms, "ms", SUM, NEVER, "total_ms", "host_call_seconds_total", "host time of these calls") \
+    F(NUMBER, max_ms, "ms", MAX, NEVER, "max_ms") \
+    F(COUNT, compared_calls, "", SUM, NEVER, "compared_calls") \
+    F(NUMBER, idle_ms, "ms", SUM_KNOWN, OTHER, "idle_ms") \
+    F(NUMBER, between_ms, "ms", SUM_KNOWN, OTHER, "between_ms")
+
 /** llmperf_advice */
 #define LP_ADVICE_FIELDS(F) \
     F(NAME, id, "", KEY, NEVER, "id") \
@@ -547,6 +558,7 @@ enum lp_row_id {
     LP_ROW_LATENCY = LLMPERF_ROWS_LATENCIES,
     LP_ROW_SLOW_REQUEST = LLMPERF_ROWS_SLOW_REQUESTS,
     LP_ROW_LOAD = LLMPERF_ROWS_LOAD,
+    LP_ROW_HOST_CALL = LLMPERF_ROWS_HOST_CALLS,
     LP_ROW_STAGE_OPERATOR,
     LP_ROW_DEVICE,
     LP_ROW_ADVICE, /* from here on rows of findings */
@@ -554,7 +566,7 @@ enum lp_row_id {
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 20 /* that a profile holds */
+#define LP_ROW_KINDS 21 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

@@ -96,6 +96,15 @@ static int compare_kernel_shapes(const void *left, const void *right)
     return order ? order : lp_compare_text(a->call, b->call);
 }
 
+static int compare_host_calls(const void *left, const void *right)
+{
+    const llmperf_host_call *a = left, *b = right;
+    int order = compare_times(a->total_ms, b->total_ms);
+
+    order = order ? order : lp_compare_text(a->region, b->region);
+    return order ? order : lp_compare_text(a->call, b->call);
+}
+
 static int compare_operators(const void *left, const void *right)
 {
     const llmperf_operator_stats *a = left, *b = right;
@@ -304,6 +313,7 @@ int lp_profile_finish(llmperf_profile *profile)
     SORT(profile->regions, compare_regions);
     SORT(profile->kernels, compare_kernels);
     SORT(profile->kernel_shapes, compare_kernel_shapes);
+    SORT(profile->host_calls, compare_host_calls);
     SORT(profile->iterations, compare_iterations);
     SORT(profile->iteration_stats, compare_iteration_stats);
     SORT(profile->windows, compare_windows);

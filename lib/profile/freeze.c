@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/record/host_calls.h"
 #include "lib/record/paths.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
@@ -427,6 +428,21 @@ static int add_shape_row(struct freezer *freezer, const struct lp_shape_total *t
     return lp_vector_push(&freezer->profile->kernel_shapes, row);
 }
 
+static int add_host_call_row(struct freezer *freezer, const struct lp_host_call_total *total)
+{
+    llmperf_host_call row = LLMPERF_HOST_CALL_INIT;
+
+    row.region = path_text(freezer, total->node);
+    row.call = lp_host_call_name(total->call);
+    row.calls = total->calls;
+    row.total_ms = to_ms(total->total_ns);
+    row.max_ms = to_ms(total->max_ns);
+    row.compared_calls = total->compared;
+    row.idle_ms = total->compared > 0 ? to_ms(total->idle_ns) : (double)NAN;
+    row.between_ms = total->compared > 0 ? to_ms(total->between_ns) : (double)NAN;
+    return row.region ? lp_vector_push(&freezer->profile->host_calls, row) : 0;
+}
+
 /* Union of everything that ran on a device, summed over devices. */
 static int add_busy_fact(struct freezer *freezer)
 {
@@ -524,6 +540,9 @@ static int fill_profile(struct freezer *freezer)
             return status;
     for (size_t i = 0; i < totals->shapes.count; i++)
         if ((status = add_shape_row(freezer, &totals->shapes.items[i])) < 0)
+            return status;
+    for (size_t i = 0; i < totals->iterations.host_calls.rows.count; i++)
+        if ((status = add_host_call_row(freezer, &totals->iterations.host_calls.rows.items[i])) < 0)
             return status;
     if ((status =
              lp_iterations_freeze(&totals->iterations, &totals->classifier, freezer->profile)) < 0)

@@ -74,6 +74,8 @@ void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32
         iterations->failed = true;
     fresh.spans.items = work->spans.items;
     fresh.spans.capacity = work->spans.capacity;
+    fresh.calls.items = work->calls.items;
+    fresh.calls.capacity = work->calls.capacity;
     *work = fresh;
 }
 
@@ -160,6 +162,21 @@ static void fold_span(struct fold *fold, const struct lp_span *span)
     fold->latency_ns = late && queued_ns > 0 ? latency_ns : fold->latency_ns;
 }
 
+/* Driver calls during the gaps before the first `count` intervals (in order of start). */
+static void fold_calls(struct lp_unit_work *work, size_t count)
+{
+    uint64_t frontier_ns = work->frontier_ns;
+
+    for (size_t i = 0; i < count && work->calls.count > 0; i++) {
+        const struct lp_span *span = &work->spans.items[i];
+        uint64_t end_ns = span->start_ns + span->length_ns;
+
+        if (span->start_ns > frontier_ns)
+            lp_unit_calls_idle(&work->calls, frontier_ns, span->start_ns, true);
+        frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
+    }
+}
+
 /* Fold the first `count` intervals (in order of start) into sums. */
 static void fold_spans(struct lp_unit_work *work, size_t count, uint64_t *latency_ns)
 {
@@ -171,6 +188,7 @@ static void fold_spans(struct lp_unit_work *work, size_t count, uint64_t *latenc
     work->spans_unsorted = false;
     if (count > 0 && work->frontier_ns == 0)
         work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
+    fold_calls(work, count);
     fold = (struct fold){ work->frontier_ns,  work->busy_ns,      work->idle_launch_ns,
                           work->idle_wait_ns, work->idle_host_ns, work->queued_ns,
                           *latency_ns };
@@ -283,6 +301,33 @@ int lp_devices_freeze(struct lp_iterations *iterations, uint32_t process_id,
         status = lp_row_push(profile, LP_ROW_DEVICE, &row);
     }
     return status;
+}
+
+void lp_iterations_call(struct lp_iterations *iterations, uint32_t unit,
+                        const struct lp_record *call)
+{
+    struct lp_unit_work *work = find_work(iterations, unit);
+    uint32_t row = lp_host_calls_add(&iterations->host_calls, call, &iterations->failed);
+    struct lp_unit_call kept = { call->time_ns - call->value, call->time_ns, 0, 0, row };
+
+    if (!work || row == LP_HASHMAP_NONE)
+        return;
+    if (work->calls.count == LP_UNIT_CALLS)
+        work->calls_left_out = true;
+    else if (lp_vector_push(&work->calls, kept) < 0)
+        iterations->failed = true;
+}
+
+/* The gaps at both ends of a unit, for the driver calls in it. */
+static void end_calls(struct lp_iterations *iterations, struct lp_unit_work *work)
+{
+    if (work->activities > 0) {
+        lp_unit_calls_idle(&work->calls, work->started_ns, work->first_ns, false);
+        lp_unit_calls_idle(&work->calls, work->frontier_ns, UINT64_MAX, false);
+    } else {
+        lp_unit_calls_idle(&work->calls, work->begin_ns, UINT64_MAX, false);
+    }
+    lp_host_calls_compared(&iterations->host_calls, &work->calls);
 }
 
 /* NULL: out of memory. */
@@ -500,6 +545,8 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
         return false;
     }
     with_device = (with_device || work->window != 0) && work->collected;
+    if (with_device && !work->calls_left_out)
+        end_calls(iterations, work);
     *node_out = work->node;
     *row_out = make_row(work, stage->path, ++iterations->sequence, with_device);
     lp_iteration_ring_put(iterations->recent, row_out);
@@ -515,6 +562,8 @@ void lp_iterations_clear(struct lp_iterations *iterations)
     for (size_t i = 0; i < iterations->works.count; i++) {
         if (iterations->works.items[i])
             lp_vector_clear(&iterations->works.items[i]->spans);
+        if (iterations->works.items[i])
+            lp_vector_clear(&iterations->works.items[i]->calls);
         free(iterations->works.items[i]);
     }
     for (size_t i = 0; i < iterations->stages.count; i++) {
@@ -534,6 +583,7 @@ void lp_iterations_clear(struct lp_iterations *iterations)
     lp_vector_clear(&iterations->devices);
     lp_vector_clear(&iterations->works);
     lp_windows_clear(&iterations->windows);
+    lp_host_calls_clear(&iterations->host_calls);
     lp_vector_clear(&iterations->stages);
     free(iterations->recent);
     lp_hashmap_clear(&iterations->stage_rows);

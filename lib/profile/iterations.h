@@ -9,6 +9,7 @@
 #include "lib/record/record.h"
 #include "lib/profile/distribution.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/host_calls.h"
 #include "lib/profile/iteration_ring.h"
 #include "lib/profile/profile.h"
 #include "lib/profile/windows.h"
@@ -38,6 +39,8 @@ struct lp_unit_work {
     uint64_t class_ns[LLMPERF_ITERATION_CLASSES];
     LP_VECTOR(struct lp_span) spans; /* not folded yet */
     bool spans_unsorted;
+    lp_unit_calls calls;            /* by its thread, not in nested units */
+    bool calls_left_out;            /* there were more than LP_UNIT_CALLS */
     uint64_t first_ns, frontier_ns; /* of the folded ones: first start, last end */
     uint64_t summed_ns;             /* start of the last folded one */
     uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
@@ -80,6 +83,7 @@ struct lp_iterations {
     LP_VECTOR(struct lp_device_work) devices;
     struct lp_iteration_ring *recent;
     struct lp_windows windows;
+    struct lp_host_calls host_calls;
     /* Time from a launch call to its start on an idle GPU: median over launches to an idle GPU; 0:
      * none. */
     uint64_t launch_latency_ns;
@@ -108,6 +112,10 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
 /** Count an activity of any or no unit for its device. */
 void lp_iterations_add_to_device(struct lp_iterations *iterations,
                                  const struct lp_activity *activity);
+
+/** A call of the driver on the thread of the innermost unit. */
+void lp_iterations_call(struct lp_iterations *iterations, uint32_t unit,
+                        const struct lp_record *call);
 
 /** A unit is complete: append it as an iteration.
  * @param with_device  Device times are valid.

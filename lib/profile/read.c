@@ -94,6 +94,12 @@ int llmperf_profile_slow_request(const llmperf_profile *profile, size_t index,
     return copy_row(profile, LP_ROW_SLOW_REQUEST, index, request_out);
 }
 
+int llmperf_profile_host_call(const llmperf_profile *profile, size_t index,
+                              llmperf_host_call *call_out)
+{
+    return copy_row(profile, LP_ROW_HOST_CALL, index, call_out);
+}
+
 int llmperf_profile_load(const llmperf_profile *profile, size_t index, llmperf_load *load_out)
 {
     return copy_row(profile, LP_ROW_LOAD, index, load_out);

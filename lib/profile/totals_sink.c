@@ -62,6 +62,11 @@ static void finish_unit(void *context, uint32_t unit)
         totals->watcher.done(totals->watcher.context, node, &row);
 }
 
+static void take_host_call(void *context, uint32_t unit, const struct lp_record *call)
+{
+    lp_iterations_call(&((struct lp_totals *)context)->iterations, unit, call);
+}
+
 void lp_totals_set_watcher(struct lp_totals *totals, const struct lp_watcher *watcher)
 {
     totals->watcher = *watcher;
@@ -81,5 +86,6 @@ struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals)
         take_activities,
         { begin_unit, count_unit, end_unit, finish_unit },
         { NULL, NULL },
+        take_host_call,
     };
 }

@@ -23,8 +23,10 @@ enum lp_record_kind {
     LP_RECORD_UNCOUNTED = 10,  /* launches of the thread while nothing was collected,
                                LP_UNCOUNTED_VALUE: first and last correlation id */
     LP_RECORD_LAUNCH_END = 11, /* the call of a launch returned, value = its correlation id */
-    LP_RECORD_REQUEST = 12     /* detail: enum lp_served, value: the request, node: an amount, no
+    LP_RECORD_REQUEST = 12,    /* detail: enum lp_served, value: the request, node: an amount, no
                                path */
+    LP_RECORD_HOST_CALL = 13   /* a call of the driver returned; detail: its number, see
+                               host_calls.h, value: its nanoseconds */
 };
 
 /** What happened to a request. The numbers are stored in recordings. The first two come before

@@ -297,6 +297,15 @@ void lp_thread_launch_end(uint32_t correlation)
     keep_record(thread, epoch, LP_RECORD_LAUNCH_END, 0, thread->node, correlation);
 }
 
+void lp_thread_host_call(uint16_t call, uint64_t began_ns)
+{
+    struct lp_thread *thread = lp_thread_get();
+
+    if (thread && lp_thread_recording())
+        lp_thread_record(thread, LP_RECORD_HOST_CALL, call, thread->node,
+                         lp_clock_now() - began_ns);
+}
+
 /* Into the ring with the launch, even if collection ended during the call: it waits for the call
  * before it reads the ring for the last time. Into the new ring if collection began again. Nested
  * launch calls are not reported, so they do not count. */

@@ -124,4 +124,8 @@ void lp_thread_launch_cancelled(uint32_t correlation);
  * a record. */
 void lp_thread_launch_end(uint32_t correlation);
 
+/** A call of the driver returned. For driver callbacks.
+ * @param call  Number of lib/record/host_calls.h. */
+void lp_thread_host_call(uint16_t call, uint64_t began_ns);
+
 #endif

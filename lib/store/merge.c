@@ -298,6 +298,8 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_kernel(merger, &part->kernels.items[i]);
     for (size_t i = 0; i < part->kernel_shapes.count && status == 0; i++)
         status = add_shape(merger, &part->kernel_shapes.items[i]);
+    for (size_t i = 0; i < part->host_calls.count && status == 0; i++)
+        status = lp_merge_host_call(&merger->rows, merger->out, &part->host_calls.items[i]);
     for (size_t i = 0; i < part->iteration_stats.count && status == 0; i++)
         status = lp_merge_spread(&merger->rows, merger->out, &part->iteration_stats.items[i]);
     for (size_t i = 0; keep && i < part->iterations.count && status == 0; i++)

@@ -106,6 +106,18 @@ int lp_merge_latency(struct lp_merged_rows *rows, llmperf_profile *out,
     return add_histogram(&rows->latencies.rows.items[row], &into->histogram, &from->histogram);
 }
 
+int lp_merge_host_call(struct lp_merged_rows *rows, llmperf_profile *out,
+                       const llmperf_host_call *from)
+{
+    llmperf_host_call copy = *from;
+    uint32_t row;
+    int status = find_or_add(&rows->host_calls, out, LP_ROW_HOST_CALL, &copy, false, &row);
+
+    if (status == 0 && row != LP_HASHMAP_NONE)
+        lp_row_add(LP_ROW_HOST_CALL, &out->host_calls.items[row], from, 1, 1);
+    return status;
+}
+
 int lp_merge_requests(llmperf_profile *out, const llmperf_requests *from)
 {
     if (out->requests.count == 0)
@@ -161,4 +173,5 @@ void lp_merge_clear(struct lp_merged_rows *rows)
     clear_list(&rows->shapes);
     clear_list(&rows->spreads);
     clear_list(&rows->latencies);
+    clear_list(&rows->host_calls);
 }

@@ -24,7 +24,7 @@ struct lp_merged_list {
 
 /** Zero-initialised: empty. */
 struct lp_merged_rows {
-    struct lp_merged_list kernels, shapes, spreads, latencies;
+    struct lp_merged_list kernels, shapes, spreads, latencies, host_calls;
 };
 
 /** Merge a row into `out`. 0; LLMPERF_EFORMAT: damaged histogram; LLMPERF_ENOMEM. */
@@ -36,6 +36,8 @@ int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_iteration_stats_row *from);
 int lp_merge_latency(struct lp_merged_rows *rows, llmperf_profile *out,
                      const struct lp_latency_row *from);
+int lp_merge_host_call(struct lp_merged_rows *rows, llmperf_profile *out,
+                       const llmperf_host_call *from);
 
 /** Add the requests of one profile to those of `out`. 0 or LLMPERF_ENOMEM. */
 int lp_merge_requests(llmperf_profile *out, const llmperf_requests *from);

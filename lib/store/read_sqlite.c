@@ -268,6 +268,7 @@ union any_row {
     struct lp_latency_row latency;
     llmperf_slow_request slow_request;
     llmperf_load load;
+    llmperf_host_call host_call;
     struct lp_fact fact;
     size_t struct_size; /* size of the public struct */
 };

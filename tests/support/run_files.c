@@ -165,6 +165,15 @@ static const llmperf_kernel_shape *find_shape_row(const llmperf_profile *profile
     return NULL;
 }
 
+static const llmperf_host_call *find_call_row(const llmperf_profile *profile, const char *call)
+{
+    for (size_t i = 0; i < profile->host_calls.count; i++)
+        if (!strcmp(profile->host_calls.items[i].call, call))
+            return &profile->host_calls.items[i];
+    fail_msg("no call of %s", call);
+    return NULL;
+}
+
 void assert_profiles_equal(const llmperf_profile *left, const llmperf_profile *right)
 {
     assert_fields_equal(LP_ROW_LEDGER, &left->ledger, &right->ledger);
@@ -189,6 +198,10 @@ void assert_profiles_equal(const llmperf_profile *left, const llmperf_profile *r
         assert_fields_equal(LP_ROW_KERNEL_SHAPE,
                             find_shape_row(left, right->kernel_shapes.items[i].name),
                             &right->kernel_shapes.items[i]);
+    assert_int_equal(left->host_calls.count, right->host_calls.count);
+    for (size_t i = 0; i < left->host_calls.count; i++)
+        assert_fields_equal(LP_ROW_HOST_CALL, find_call_row(left, right->host_calls.items[i].call),
+                            &right->host_calls.items[i]);
     assert_int_equal(left->facts.count, right->facts.count);
     for (size_t i = 0; i < left->facts.count; i++)
         assert_string_equal(left->facts.items[i].value,
@@ -229,6 +242,14 @@ static void add_shape_row(llmperf_profile *profile, unsigned number)
     assert_ok(lp_vector_push(&profile->kernel_shapes, row));
 }
 
+static void add_call_row(llmperf_profile *profile, unsigned number)
+{
+    llmperf_host_call row = LLMPERF_HOST_CALL_INIT;
+
+    fill_fields(profile, LP_ROW_HOST_CALL, &row, number);
+    assert_ok(lp_vector_push(&profile->host_calls, row));
+}
+
 llmperf_profile *make_numbered_profile(unsigned rows)
 {
     llmperf_profile *profile = lp_profile_create();
@@ -239,6 +260,7 @@ llmperf_profile *make_numbered_profile(unsigned rows)
         add_region_row(profile, 1000 + i * 50)->wall = (struct lp_blob){ "a\0b", 3 };
         add_kernel_row(profile, 1000 + i * 50)->durations = (struct lp_blob){ "\0\1\2\3", 4 };
         add_shape_row(profile, 1000 + i * 50);
+        add_call_row(profile, 1000 + i * 50);
     }
     assert_ok(lp_profile_set_fact(profile, "run_id", "20260101-000000-1"));
     assert_ok(lp_profile_set_fact(profile, "source", ""));

@@ -140,6 +140,7 @@ LLMPERF_ROWS_REQUESTS = 14
 LLMPERF_ROWS_LATENCIES = 15
 LLMPERF_ROWS_SLOW_REQUESTS = 16
 LLMPERF_ROWS_LOAD = 17
+LLMPERF_ROWS_HOST_CALLS = 18
 LLMPERF_UNKNOWN = 2**64 - 1
 LLMPERF_ITERATIONS_KEPT = 1024
 LLMPERF_ITERATION_CLASSES = 16
@@ -651,6 +652,20 @@ class llmperf_kernel_shape(Structure):
     ]
 
 
+class llmperf_host_call(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("region", c_char_p),
+        ("call", c_char_p),
+        ("calls", c_uint64),
+        ("total_ms", c_double),
+        ("max_ms", c_double),
+        ("compared_calls", c_uint64),
+        ("idle_ms", c_double),
+        ("between_ms", c_double),
+    ]
+
+
 class llmperf_operator_stats(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -1149,6 +1164,7 @@ STRUCTURES: List[Any] = [
     llmperf_region_stats,
     llmperf_kernel_stats,
     llmperf_kernel_shape,
+    llmperf_host_call,
     llmperf_operator_stats,
     llmperf_metric_stats,
     llmperf_iteration,
@@ -1229,6 +1245,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_latency": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_latency)]),
     "llmperf_profile_slow_request": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_slow_request)]),
     "llmperf_profile_load": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_load)]),
+    "llmperf_profile_host_call": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_host_call)]),
     "llmperf_profile_iteration": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_iteration)]),
     "llmperf_profile_iteration_stats": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_iteration_stats)]),
     "llmperf_profile_class": (c_char_p, [POINTER(llmperf_profile), c_size_t]),

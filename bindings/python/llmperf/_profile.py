@@ -111,6 +111,16 @@ class Profile:
             row["kind"] = name_of(_native.LLMPERF_NAME_ACTIVITY, row["kind"])
         return rows
 
+    def host_calls(self) -> List[Row]:
+        """A row for each function of the CUDA driver and region, longest total first.
+
+        Calls that wait for the device, copy, allocate or load code, in tier deep: region, call
+        ("cuStreamSynchronize"), calls, total_ms, max_ms, and of compared_calls the time in which
+        the GPU was idle, idle_ms, and the part of it between kernels, between_ms.
+        """
+        return self._rows(_native.LLMPERF_ROWS_HOST_CALLS, library().llmperf_profile_host_call,
+                          _native.llmperf_host_call)
+
     def operators(self) -> List[Row]:
         """A row for each label below a stage, largest total first.
 

@@ -373,6 +373,9 @@ static void put_document(struct lp_metrics *metrics)
                 lp_row_count(metrics->findings->profile, LP_ROW_OPERATOR));
     put_kernels(metrics);
     lp_put_kernel_shapes(metrics);
+    lp_put_rows(metrics, "host_calls", LP_ROW_HOST_CALL,
+                lp_row_at(metrics->findings->profile, LP_ROW_HOST_CALL, 0),
+                lp_row_count(metrics->findings->profile, LP_ROW_HOST_CALL));
     put_findings(metrics);
     lp_put_captures(metrics);
     lp_put_waterfall(metrics);

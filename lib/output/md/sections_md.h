@@ -27,6 +27,9 @@ void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out);
 /** From the lower bound of each stage to its elapsed time. */
 void lp_waterfall_md(const struct lp_findings *findings, struct lp_text *out);
 
+/** Driver calls that block, with its heading; nothing where none were recorded. */
+void lp_host_calls_md(const struct lp_findings *findings, struct lp_text *out);
+
 /** Latencies of requests, with its heading; nothing where none were reported. */
 void lp_requests_md(const struct lp_findings *findings, struct lp_text *out);
 

@@ -6,25 +6,36 @@
 
 #include "lib/base/log.h"
 #include "lib/cupti/cbids.h"
+#include "lib/record/host_calls.h"
 #include "lib/regions/threads.h"
 
 uint8_t lp_cupti_call_kinds[LP_CUPTI_CALL_IDS];
+uint8_t lp_cupti_host_calls[LP_CUPTI_CALL_IDS];
 
+static uint8_t set_of[LP_CUPTI_CALL_IDS];                /* 0: in none */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for changes of `on` */
 static const struct lp_cupti_client *owner;
 static _Atomic uint32_t wanted, on; /* bit sets; `on` changes under the lock */
 
-static uint32_t set_of(uint32_t id)
-{
-    return lp_cupti_call_kinds[id] == LP_LAUNCH_MEMORY ? LP_CUPTI_CALLS_MEMORY
-                                                       : LP_CUPTI_CALLS_LAUNCH;
-}
-
 void lp_cupti_calls_begin(const struct lp_cupti_client *client)
 {
-#define LAUNCH(kind, number, function) lp_cupti_call_kinds[number] = LP_LAUNCH_##kind;
+#define LENGTH(number, function) lp_cupti_host_calls[number] = lp_host_call_find(#function);
+#define LAUNCH(kind, number, function)                                                             \
+    lp_cupti_call_kinds[number] = LP_LAUNCH_##kind;                                                \
+    set_of[number] =                                                                               \
+        LP_LAUNCH_##kind == LP_LAUNCH_MEMORY ? LP_CUPTI_CALLS_MEMORY : LP_CUPTI_CALLS_LAUNCH;      \
+    LENGTH(number, function)
+#define GRAPH(call, number, function) LENGTH(number, function)
+#define HOST(number, function)                                                                     \
+    set_of[number] = LP_CUPTI_CALLS_HOST;                                                          \
+    LENGTH(number, function)
     LP_CUPTI_LAUNCH_CALLS(LAUNCH)
+    LP_CUPTI_GRAPH_CALLS(GRAPH)
+    LP_CUPTI_HOST_CALLS(HOST)
+#undef HOST
+#undef GRAPH
 #undef LAUNCH
+#undef LENGTH
     owner = client;
     lp_threads_begin_calls();
     atomic_store(&wanted, 0);
@@ -36,7 +47,7 @@ void lp_cupti_calls_begin(const struct lp_cupti_client *client)
 static void switch_sets(uint32_t sets, uint32_t enable)
 {
     for (uint32_t id = 0; id < LP_CUPTI_CALL_IDS; id++)
-        if (lp_cupti_call_kinds[id] && (set_of(id) & sets) &&
+        if ((set_of[id] & sets) &&
             owner->cupti->EnableCallback(enable, owner->subscriber, LP_CUPTI_DOMAIN_DRIVER_API,
                                          id) != LP_CUPTI_SUCCESS &&
             enable)
@@ -79,10 +90,15 @@ void lp_cupti_calls_want(uint32_t sets)
     pthread_mutex_unlock(&lock);
 }
 
+bool lp_cupti_call_switches(uint32_t id)
+{
+    return set_of[id] != 0;
+}
+
 void lp_cupti_call_enter(uint32_t id)
 {
     struct lp_thread *thread = lp_thread_get();
-    uint32_t set = set_of(id);
+    uint32_t set = set_of[id];
 
     if (!thread)
         return;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/device/buffers.h"
@@ -51,6 +52,10 @@ static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
  * exit of the call, on the same thread. */
 static __thread bool node_created;
 
+static _Atomic bool host_calls_on; /* lengths of calls are recorded */
+/* Begin of the call that is in progress on this thread; 0: its length is not recorded. */
+static __thread uint64_t host_call_began;
+
 struct cupti_source {
     struct lp_device_source head;
     bool memory_activities, graph_level, release, sampled, detached;
@@ -58,6 +63,20 @@ struct cupti_source {
     struct lp_cupti_decoder decoder;
     uint64_t refused_before, dropped, errors;
 };
+
+static void begin_host_call(void)
+{
+    /* Relaxed: a call more or less at the edge of a session is acceptable. */
+    host_call_began =
+        atomic_load_explicit(&host_calls_on, memory_order_relaxed) ? lp_clock_now() : 0;
+}
+
+static void end_host_call(uint32_t id)
+{
+    if (host_call_began != 0)
+        lp_thread_host_call(lp_cupti_host_calls[id], host_call_began);
+    host_call_began = 0;
+}
 
 static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
 {
@@ -76,6 +95,8 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
                              : 0,
                          lp_launch_id_reported(data->correlation_id));
         lp_counters_launch(kind, data->symbol_name, data->context, correlation);
+        if (kind == LP_LAUNCH_MEMORY && lp_cupti_host_calls[id])
+            begin_host_call();
         return;
     }
     if (node_created ||
@@ -86,6 +107,8 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
         lp_thread_launch_end(correlation);
     }
     node_created = false;
+    if (kind == LP_LAUNCH_MEMORY && lp_cupti_host_calls[id])
+        end_host_call(id);
     lp_cupti_call_exit();
 }
 
@@ -103,15 +126,33 @@ static void on_graph_call(enum lp_graph_call call, const struct lp_cupti_callbac
     lp_cupti_graph_call(cupti, call, data);
 }
 
+/* Calls that launch nothing. */
+static void on_call(uint32_t id, const struct lp_cupti_callback_data *data)
+{
+    bool timed = id < LP_CUPTI_CALL_IDS && lp_cupti_host_calls[id];
+    bool enter = data->site == LP_CUPTI_SITE_ENTER;
+
+    if (timed && enter && lp_cupti_call_switches(id))
+        lp_cupti_call_enter(id);
+    if (timed && enter)
+        begin_host_call();
+    if (id < sizeof(graph_calls) && graph_calls[id])
+        on_graph_call((enum lp_graph_call)graph_calls[id], data);
+    else if (!timed)
+        lp_cupti_captures_call(id, data);
+    if (timed && !enter)
+        end_host_call(id);
+    if (timed && !enter && lp_cupti_call_switches(id))
+        lp_cupti_call_exit();
+}
+
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     (void)user;
     if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < LP_CUPTI_CALL_IDS && lp_cupti_call_kinds[id])
         on_launch(id, data);
-    else if (domain == LP_CUPTI_DOMAIN_DRIVER_API && id < sizeof(graph_calls) && graph_calls[id])
-        on_graph_call((enum lp_graph_call)graph_calls[id], data);
     else if (domain == LP_CUPTI_DOMAIN_DRIVER_API)
-        lp_cupti_captures_call(id, data);
+        on_call(id, data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE && id == LP_CUPTI_RESOURCE_CONTEXT_CREATED)
         lp_note_use(&lp_first_context);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE)
@@ -239,7 +280,8 @@ static int choose_level(bool graphs)
 
 static uint32_t calls_of(const struct cupti_source *source)
 {
-    return LP_CUPTI_CALLS_LAUNCH | (source->memory_activities ? LP_CUPTI_CALLS_MEMORY : 0);
+    return LP_CUPTI_CALLS_LAUNCH |
+           (source->memory_activities ? LP_CUPTI_CALLS_MEMORY | LP_CUPTI_CALLS_HOST : 0);
 }
 
 /* Callbacks are enabled first and disabled last: a record without a callback would have the
@@ -258,6 +300,7 @@ static int start(struct lp_device_source *head)
         return result;
     if (calls_first)
         lp_cupti_calls_want(calls_of(source));
+    atomic_store(&host_calls_on, calls_first && source->memory_activities);
     if (calls_first && lp_driver_has_context())
         usleep(UNDER_WAY_US);
     result = lp_cupti_enable(&client, LP_CUPTI_KIND_CONCURRENT_KERNEL);
@@ -285,6 +328,7 @@ static void pause_source(struct lp_device_source *head)
     if (!client.subscriber)
         return;
     watch_contexts(0);
+    atomic_store(&host_calls_on, false);
     kernels_off();
     for (size_t i = 0;
          source->memory_activities && i < sizeof(memory_kinds) / sizeof(memory_kinds[0]); i++)

@@ -42,6 +42,8 @@ static int play_host(struct lp_fake_player *player, struct lp_fake_thread *threa
     case LP_FAKE_COPY:
     case LP_FAKE_SET:
         return lp_fake_play_memory(player, thread, op);
+    case LP_FAKE_HOST_CALL:
+        return lp_fake_play_host_call(player, thread, op);
     case LP_FAKE_LAUNCH_FAIL:
     case LP_FAKE_CAPTURE:
         return lp_fake_play_failed(player, thread);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/record/host_calls.h"
 #include "lib/sources/fake/player.h"
 #include "llmperf/profile.h"
 
@@ -102,6 +103,21 @@ static int end_call(struct lp_fake_player *player, struct lp_fake_thread *thread
                                        player->correlation);
 }
 
+/* The host clock is at the end of the call. */
+static int report_host_call(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                            const struct lp_fake_op *op, uint8_t call)
+{
+    return lp_fake_thread_report(thread, player->now_ns, LP_RECORD_HOST_CALL, call,
+                                 op->values[LP_FAKE_HOST]);
+}
+
+int lp_fake_play_host_call(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                           const struct lp_fake_op *op)
+{
+    player->now_ns = lp_fake_add_time(player->now_ns, op->values[LP_FAKE_HOST]);
+    return player->memory_activities ? report_host_call(player, thread, op, op->choice) : 0;
+}
+
 static uint8_t kind_of_node(const char *name)
 {
     return !strncmp(name, "[memcpy", 7)   ? LLMPERF_ACTIVITY_MEMCPY
@@ -172,6 +188,10 @@ int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *th
 {
     static const char *const names[] = { "[memcpy HtoD]", "[memcpy DtoH]", "[memcpy DtoD]",
                                          "[memcpy PtoP]" };
+    static const char *const calls[] = { "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD",
+                                         "cuMemcpyPeer" };
+    static const char *const async[] = { "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync",
+                                         "cuMemcpyDtoDAsync", "cuMemcpyPeerAsync" };
     struct lp_activity activity = { 0 };
     bool set = op->verb == LP_FAKE_SET;
     int status;
@@ -186,5 +206,12 @@ int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *th
     activity.correlation = player->correlation;
     if (status == 0)
         status = run(player, op, activity, set ? "[memset]" : names[op->choice]);
-    return status < 0 ? status : end_call(player, thread, op);
+    if (status == 0)
+        status = end_call(player, thread, op);
+    if (status == 0 && !set && op->values[LP_FAKE_HOST] > 0)
+        status = report_host_call(
+            player, thread, op,
+            lp_host_call_find(
+                (op->values[LP_FAKE_CALL] == LP_COPY_CALL_SYNC ? calls : async)[op->choice]));
+    return status;
 }

@@ -37,6 +37,9 @@ int lp_fake_play_graph(struct lp_fake_player *player, struct lp_fake_thread *thr
                        const struct lp_fake_op *op);
 int lp_fake_play_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
                         const struct lp_fake_op *op);
+/** A call that launches nothing: LP_RECORD_HOST_CALL. */
+int lp_fake_play_host_call(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                           const struct lp_fake_op *op);
 /** A cancelled launch without device work. */
 int lp_fake_play_failed(struct lp_fake_player *player, struct lp_fake_thread *thread);
 

@@ -6,6 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/utf8.h"
+#include "lib/record/host_calls.h"
 #include "lib/sources/fake/script.h"
 #include "llmperf/region.h"
 
@@ -134,6 +135,7 @@ static const struct statement statements[] = {
     { "request", LP_FAKE_REQUEST, ARGUMENT_COUNT, served, 1, LP_FAKE_NUMBER,
       KEY(TOKENS) | KEY(ARRIVAL) | KEY(ID),
       "request begin|first|tokens|finish|stop|length|abort|fail N [tokens=N] [arrival=NS] [id=N]" },
+    { "call", LP_FAKE_HOST_CALL, ARGUMENT_NAME, NULL, 0, 0, KEY(HOST), "call FUNCTION [host=NS]" },
     { "device_lost", LP_FAKE_DEVICE_LOST, ARGUMENT_NONE, NULL, 0, 0, 0, "device_lost" },
 };
 
@@ -515,6 +517,20 @@ static int check_given(struct parser *parser, const struct statement *statement,
     return complain(parser, "%s needs an id; write: %s", statement->word, statement->usage);
 }
 
+static int find_call(struct parser *parser, struct lp_fake_op *op)
+{
+    const char *function = parser->script->names.items[op->first_name];
+
+    op->choice = lp_host_call_find(function);
+    return op->choice > 0
+               ? 0
+               : complain(parser,
+                          "\"%.60s\" is no call of the CUDA driver that blocks; write one "
+                          "of docs/reference/metrics.md, such as cuMemAlloc or "
+                          "cuStreamSynchronize",
+                          function);
+}
+
 static int read_statement(struct parser *parser)
 {
     struct word word = read_word(parser, ' ');
@@ -530,7 +546,7 @@ static int read_statement(struct parser *parser)
             "graph, copy, set, "
             "launch_fail, capture, exit, repeat, done, fault, driver_drop, incomplete, overhead, "
             "node, node_clone, node_remove, node_update, graph_inline, instantiate, graph_update, "
-            "graph_destroy, graph_lost, on, gpu",
+            "graph_destroy, graph_lost, on, gpu, call",
             shown(word), word.start);
     op.verb = statement->verb;
     op.line = parser->line;
@@ -545,6 +561,8 @@ static int read_statement(struct parser *parser)
     }
     if ((status = check_given(parser, statement, &op)) < 0 ||
         (status = check_rule(parser, &op)) < 0)
+        return status;
+    if (op.verb == LP_FAKE_HOST_CALL && (status = find_call(parser, &op)) < 0)
         return status;
     if (op.verb == LP_FAKE_ON)
         op.number = 1; /* rounds */

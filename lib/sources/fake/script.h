@@ -51,7 +51,8 @@ enum lp_fake_verb {
     LP_FAKE_DEVICE_LOST,
     LP_FAKE_GPU,
     LP_FAKE_ON,
-    LP_FAKE_REQUEST
+    LP_FAKE_REQUEST,
+    LP_FAKE_HOST_CALL
 };
 
 enum lp_fake_copy { LP_FAKE_HTOD, LP_FAKE_DTOH, LP_FAKE_DTOD, LP_FAKE_PTOP };

@@ -402,6 +402,7 @@ static void write_start(struct lp_recorder *recorder, bool own_time)
     put_number(recorder, own_time ? lp_clock_now() : 0);
     put_number(recorder, own_time ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec : 0);
     put_number(recorder, own_time ? (uint64_t)getpid() : 0);
+    put_number(recorder, LP_RECORDING_VERSION);
     write_chunk(recorder, LP_CHUNK_START);
 }
 

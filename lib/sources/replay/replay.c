@@ -29,7 +29,8 @@ struct replay {
     LP_VECTOR(struct lp_graph_event) graphs;
     struct lp_device_stats stats;
     bool ended, behind_origin;
-    bool has_start;      /* of a version with START chunks */
+    bool has_start; /* of a version with START chunks */
+    uint8_t version;
     bool has_shapes;     /* of a version whose records have shapes */
     bool without_graphs; /* of a version without graph events; not reported yet */
     struct lp_activity_batch batch;
@@ -168,7 +169,7 @@ static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
 
 static bool is_record_kind(uint16_t kind)
 {
-    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_REQUEST;
+    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_HOST_CALL;
 }
 
 static bool is_activity_kind(uint8_t kind)
@@ -444,7 +445,8 @@ static int read_start(struct replay *replay, struct lp_varint_reader *reader)
     replay->stats.start_ns = lp_varint_get(reader);
     replay->stats.start_utc_ns = lp_varint_get(reader);
     process = lp_varint_get(reader);
-    if (reader->failed || process > UINT32_MAX)
+    if (reader->failed || process > UINT32_MAX ||
+        (replay->version >= 5 && lp_varint_get(reader) != replay->version))
         return damaged(replay, "the start");
     replay->stats.process_id = (uint32_t)process;
     return 0;
@@ -616,6 +618,7 @@ static int open_file(struct replay *replay)
     replay->without_graphs = head[7] < 2;
     replay->has_start = head[7] >= 3;
     replay->has_shapes = head[7] >= 4;
+    replay->version = (uint8_t)head[7];
     look_ahead(replay);
     return 0;
 }

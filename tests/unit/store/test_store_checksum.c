@@ -307,7 +307,7 @@ static void a_run_that_goes_on_or_was_killed_has_none_and_a_closed_one_has(void 
     assert_ok(lp_store_write(store, profile));
     assert_ok(lp_store_close(store));
     assert_run_holds(run_path, profile);
-    assert_sql_gives("SELECT count(*) FROM checksum", "18");
+    assert_sql_gives("SELECT count(*) FROM checksum", "19");
     run_sql(run_path, "UPDATE ledger SET kernels_seen=kernels_seen+1");
     assert_not_opened(run_path, LLMPERF_EFORMAT, CHANGED);
     llmperf_profile_free(profile);

@@ -387,6 +387,28 @@ static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts 
     facts->last_gpu = last->device;
 }
 
+static void keep_longest(struct lp_idle_call *longest, const llmperf_host_call *row, double ms)
+{
+    if (ms > longest->ms)
+        *longest = (struct lp_idle_call){ row, ms };
+}
+
+/* Not scaled up: the calls are recorded only where all device work is collected. */
+static void set_host_calls(const struct lp_findings *findings, const llmperf_region_stats *stats,
+                           struct lp_stage_facts *facts)
+{
+    double part = part_of(findings, stats, -1);
+
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_HOST_CALL); i++) {
+        const llmperf_host_call *row = lp_row_at(findings->profile, LP_ROW_HOST_CALL, i);
+
+        if (!is_own(findings, row->region, facts))
+            continue;
+        keep_longest(&facts->around_call, row, part * (row->idle_ms - row->between_ms));
+        keep_longest(&facts->between_call, row, part * row->between_ms);
+    }
+}
+
 /* Scale the device numbers of the collected calls up to all calls. */
 static void scale_up(double scale, struct lp_stage_facts *facts)
 {
@@ -428,6 +450,7 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
     set_waterfall(findings, facts);
     set_batch(findings, &region->stats, facts);
     set_ranks(findings, facts);
+    set_host_calls(findings, &region->stats, facts);
     status = set_kernels(findings, &region->stats, facts);
     scale_up(region->scale, facts);
     return status;

@@ -14,6 +14,12 @@
 #include "lib/findings/waterfall.h"
 #include "llmperf/findings.h"
 
+/** The driver call that fills most of the gaps of a stage. */
+struct lp_idle_call {
+    const llmperf_host_call *row; /* NULL: none is known */
+    double ms;                    /* how much of them */
+};
+
 /** Numbers of a stage over all its calls. Times are ms. NaN, NULL: not known. */
 struct lp_stage_facts {
     const char *region, *label; /* path; its last label */
@@ -44,8 +50,9 @@ struct lp_stage_facts {
     double device_ms;
     const char *top_class, *top_kernel;
     double top_class_ms, top_kernel_ms;
-    double copy_cast_ms;           /* part of device_ms */
-    double small_ms;               /* part of device_ms: norm, elementwise, copy/cast, reduction */
+    double copy_cast_ms; /* part of device_ms */
+    double small_ms;     /* part of device_ms: norm, elementwise, copy/cast, reduction */
+    struct lp_idle_call around_call, between_call; /* in its gaps before, after; between kernels */
     double waiting_ms;             /* lower bound, in collectives, of the GPU that waits longest */
     int32_t waiting_gpu, last_gpu; /* that GPU, and the one that it waits for */
 };

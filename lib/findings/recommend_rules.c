@@ -6,6 +6,7 @@
 #include "lib/findings/limits/limits.h"
 #include "lib/findings/recommend.h"
 #include "lib/base/number.h"
+#include "lib/record/host_calls.h"
 #include "llmperf/sys/analysis.h"
 
 /* Three significant digits in sentences. */
@@ -76,6 +77,31 @@ static void say_idle(const struct lp_stage_facts *stage, double part_ms,
     add(out, "idle_share", stage->idle_ms / stage->span_ms);
 }
 
+/* Calls that fill less of the gaps are not worth a word. */
+#define CALL_SHARE 0.1
+
+/* " In 128 ms of them the host is in cuMemAlloc, called 64 times in LLM@decode_step." */
+static void say_host_call(const struct lp_idle_call *call, double gap_ms,
+                          struct lp_recommendation *out, struct lp_text *text)
+{
+    static const char *const remedies[] = {
+        [LP_HOST_NOTHING] = "",
+        [LP_HOST_WAIT] = "launch the next work before waiting, or wait for an event later",
+        [LP_HOST_MEMORY] = "allocate once before, or from a pool that keeps memory",
+        [LP_HOST_COPY] = "copy asynchronously from pinned memory",
+        [LP_HOST_LOAD] = "load code before serving",
+        [LP_HOST_GRAPH] = "instantiate graphs once, before serving",
+    };
+
+    if (!call->row || !(call->ms >= CALL_SHARE * gap_ms))
+        return;
+    add_word(out, "host_call", call->row->call);
+    add(out, "host_call_idle_ms", call->ms);
+    lp_text_printf(text, " For %s ms of that the host is in %s, called %s times in %s: %s.",
+                   N(call->ms), call->row->call, COUNT((double)call->row->calls), call->row->region,
+                   remedies[lp_host_call_purpose(lp_host_call_find(call->row->call))]);
+}
+
 static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
@@ -85,6 +111,7 @@ static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommend
     add(out, "idle_launch_share", stage->idle_launch_ms / stage->idle_ms);
     lp_text_puts(text, "the GPU waits for the host to launch: use CUDA graphs, or give each launch "
                        "more work, for example with a larger batch.");
+    say_host_call(&stage->between_call, stage->idle_launch_ms, out, text);
     return true;
 }
 
@@ -140,6 +167,7 @@ static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendatio
                    "%s has no work on the GPU for %s %% of its time, %s: overlap the host's work "
                    "there (scheduling, sampling, detokenisation) with the GPU, or make it cheaper.",
                    stage->label, PERCENT(gap_ms / stage->step_ms), where);
+    say_host_call(&stage->around_call, gap_ms, out, text);
     return true;
 }
 

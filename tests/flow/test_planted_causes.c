@@ -28,22 +28,42 @@ struct plant {
     unsigned copy_ns;      /* of a DtoH copy in each step */
     unsigned first_ns;     /* the first step takes longer by */
     const char *attention; /* name of its kernel */
+    unsigned malloc_ns;    /* of a call before the first launch */
+    unsigned wait_ns;      /* the device is done, and the host still waits in mid step */
 };
 
-static const struct plant base = { 50000, 0, 0, 0, "flash_fwd_kernel" };
+static const struct plant base = { .attention_ns = 50000, .attention = "flash_fwd_kernel" };
+
+static unsigned layer_ns(const struct plant *plant)
+{
+    return 20000 + plant->attention_ns + 13000 + 130000;
+}
+
+static void add_layers(FILE *file, const struct plant *plant, int count)
+{
+    fprintf(file,
+            "repeat %d\nlaunch qkv_gemm duration=20000\nlaunch %s duration=%u\n"
+            "launch o_gemm duration=13000\nlaunch mlp_gemm duration=130000\ndone\n",
+            count, plant->attention, plant->attention_ns);
+}
 
 static void add_step(FILE *file, const struct plant *plant, unsigned sleep_ns)
 {
-    unsigned device_ns = LAYERS * (20000 + plant->attention_ns + 13000 + 130000) + 360000;
+    unsigned device_ns = LAYERS * layer_ns(plant) + 360000;
 
     fprintf(file, "begin LLM@decode_step sequences=8 tokens=8 context=32768\n");
     if (sleep_ns > 0)
         fprintf(file, "wait %u\n", sleep_ns);
-    fprintf(file,
-            "repeat %d\nlaunch qkv_gemm duration=20000\nlaunch %s duration=%u\n"
-            "launch o_gemm duration=13000\nlaunch mlp_gemm duration=130000\ndone\n"
-            "launch head_gemm duration=360000\n",
-            LAYERS, plant->attention, plant->attention_ns);
+    if (plant->malloc_ns > 0)
+        fprintf(file, "call cuMemAlloc host=%u\n", plant->malloc_ns);
+    add_layers(file, plant, LAYERS / 2);
+    if (plant->wait_ns > 0) {
+        fprintf(file, "begin LLM@sample\ncall cuStreamSynchronize host=%u\nend\n",
+                LAYERS / 2 * layer_ns(plant) + plant->wait_ns);
+        device_ns -= LAYERS / 2 * layer_ns(plant);
+    }
+    add_layers(file, plant, LAYERS / 2);
+    fprintf(file, "launch head_gemm duration=360000\n");
     if (plant->copy_ns > 0)
         fprintf(file, "copy dtoh bytes=25000000 duration=%u\n", plant->copy_ns);
     /* The host waits for the device. */
@@ -112,6 +132,27 @@ static void a_host_that_sleeps_before_its_launches_is_named(void **state)
     (void)state;
     plant.sleep_ns = 2000000;
     check_plant(&plant, "host_gap", "before its first kernel", STEPS * 2.0);
+}
+
+static void an_allocation_in_each_step_is_named(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.malloc_ns = 2000000;
+    check_plant(&plant, "host_gap", "For 128 ms of that the host is in cuMemAlloc", STEPS * 2.0);
+}
+
+static void a_wait_that_drains_the_device_is_named(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.wait_ns = 2000000;
+    check_plant(&plant, "launch_bound",
+                "ms of that the host is in cuStreamSynchronize, called 64 "
+                "times in LLM@decode_step/LLM@sample",
+                STEPS * 2.0);
 }
 
 static void a_copy_in_each_step_is_named_with_its_direction(void **state)
@@ -305,6 +346,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_attention_is_named_with_its_kernel),
         cmocka_unit_test(a_host_that_sleeps_before_its_launches_is_named),
+        cmocka_unit_test(an_allocation_in_each_step_is_named),
+        cmocka_unit_test(a_wait_that_drains_the_device_is_named),
         cmocka_unit_test(a_copy_in_each_step_is_named_with_its_direction),
         cmocka_unit_test(a_slow_first_step_is_warm_up),
         cmocka_unit_test(the_base_has_no_severe_advice),

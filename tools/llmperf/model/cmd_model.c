@@ -10,6 +10,7 @@
 #include "folder.h"
 #include "model/gpu.h"
 #include "model/memory.h"
+#include "model/sweep.h"
 
 #define TOKENS_MOST (UINT64_C(1) << 36)
 
@@ -35,6 +36,11 @@ enum {
     TILES,
     TILE_SIZE,
     GPU,
+    SWEEP,
+    PRICE,
+    EFFICIENCY,
+    RUN,
+    SLO,
     FORMAT
 };
 
@@ -67,9 +73,23 @@ static const struct option options[] = {
     [IMAGE] = OPTION("--image", NULL, "WxH", NULL, "input of the vision encoder, in pixels"),
     [TILES] = OPTION("--tiles", NULL, "CxR", NULL, "tiles of the image: columns and rows"),
     [TILE_SIZE] = { "--tile-size", NULL, "N", NULL, "pixels of a tile's side", 1, 65536 },
-    [GPU] = OPTION("--gpu", NULL, "NAME", NULL,
-                   "lower bounds on step times on this GPU; local: the first GPU here"),
-    [FORMAT] = OPTION("--format", NULL, "text|json", "text", "text or JSON"),
+    [GPU] =
+        OPTION("--gpu", NULL, "NAME", NULL,
+               "lower bounds on step times on this GPU; local: the first GPU here. With --sweep "
+               "it may be repeated"),
+    [SWEEP] = OPTION("--sweep", NULL, "TERMS", NULL,
+                     "bounds of TTFT, TPOT, tokens/s and memory for each batch=, context= and tp=; "
+                     "1..256 doubles, 4k is 4096"),
+    [PRICE] = OPTION("--price", NULL, "P", NULL,
+                     "with --sweep: price of an hour of the --gpu before it, for tokens per price"),
+    [EFFICIENCY] = OPTION("--efficiency", NULL, "E", NULL,
+                          "with --sweep: share of the bound that is reached, up to 1"),
+    [RUN] = OPTION("--run", NULL, "RUN", NULL,
+                   "with --sweep: take this share from the stages of a run, and mark the run"),
+    [SLO] = OPTION("--slo", NULL, "LIMITS", NULL,
+                   "with --sweep: the largest batch for limits such as tpot=50ms,ttft=500ms"),
+    [FORMAT] = OPTION("--format", NULL, "text|json|csv|md|svg", "text",
+                      "text or JSON; csv, md and svg with --sweep"),
     OPTIONS_END
 };
 
@@ -262,8 +282,59 @@ static int work_out(struct model_answer *answer)
     return status;
 }
 
+/* The values of an option that may be repeated. */
+static size_t gather(int argc, char **argv, const char *name, const char **values)
+{
+    size_t length = strlen(name), count = 0;
+
+    for (int i = 1; i < argc && count < SWEEP_GPUS_MOST; i++)
+        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
+            values[count++] = argv[i] + length + 1;
+        else if (strcmp(argv[i], name) == 0 && i + 1 < argc)
+            values[count++] = argv[++i];
+    return count;
+}
+
+/* Terms of the sweep are words of their own, too: --sweep batch=1..8 context=1k. They are moved
+ * from the operands to the text. */
+static bool take_terms(struct words *words, char **argv, char *text, size_t size)
+{
+    int kept = 0;
+
+    snprintf(text, size, "%s", words->values[SWEEP]);
+    for (int i = 1; i <= words->count; i++) {
+        size_t used = strlen(text);
+
+        if (strncmp(argv[i], "batch=", 6) != 0 && strncmp(argv[i], "context=", 8) != 0 &&
+            strncmp(argv[i], "tp=", 3) != 0)
+            argv[++kept] = argv[i];
+        else if (snprintf(text + used, size - used, " %s", argv[i]) >= (int)(size - used))
+            return false;
+    }
+    words->count = kept;
+    return true;
+}
+
+static int sweep_for(const struct command *command, const struct words *words,
+                     struct sweep_words *sweep, struct model_answer *answer)
+{
+    if (!answer->info.has_decoder)
+        return fail_usage(command, "%s has no decoder; --sweep needs one", answer->info.name);
+    if (answer->info.has_vision) {
+        int status = llmperf_model_work(answer->model, &answer->vision_step, &answer->vision);
+
+        if (status < 0)
+            return fail_status(status);
+    }
+    sweep->efficiency = words->values[EFFICIENCY];
+    sweep->run = words->values[RUN];
+    sweep->slo = words->values[SLO];
+    sweep->format = (enum sweep_format)choice_of(command, words, FORMAT);
+    return run_sweep(command, sweep, answer);
+}
+
 static int answer_for(const struct command *command, const struct words *words,
-                      const llmperf_model *model)
+                      struct sweep_words *sweep, const llmperf_model *model)
 {
     struct model_answer answer = {
         .model = model,
@@ -288,6 +359,8 @@ static int answer_for(const struct command *command, const struct words *words,
         return fail_usage(command, "--decode and --draft cannot be combined; use --context");
     if (answer.tile_rows && !answer.tile_pixels)
         return fail_usage(command, "--tiles needs --tile-size");
+    if (words->values[SWEEP])
+        return sweep_for(command, words, sweep, &answer);
     if ((code = take_gpu(command, words->values[GPU], &answer)) != EXIT_FINE)
         return code;
     status = work_out(&answer);
@@ -329,8 +402,21 @@ static bool has_dtype(int argc, char **argv)
     return false;
 }
 
+/* Options and formats that need --sweep. */
+static int check_sweep(const struct command *command, const struct words *words)
+{
+    for (int i = PRICE; i <= SLO && !words->values[SWEEP]; i++)
+        if (words->values[i])
+            return fail_usage(command, "%s needs --sweep", options[i].name);
+    if (!words->values[SWEEP] && choice_of(command, words, FORMAT) > SWEEP_JSON)
+        return fail_usage(command, "--format %s needs --sweep", words->values[FORMAT]);
+    return EXIT_FINE;
+}
+
 static int run(const struct command *command, int argc, char **argv)
 {
+    struct sweep_words sweep = { .terms = NULL };
+    char terms[2048];
     llmperf_model *model;
     struct words words;
     int status;
@@ -339,15 +425,22 @@ static int run(const struct command *command, int argc, char **argv)
         return fail_usage(command, "--dtype is what a program computes in (llmperf run, report); "
                                    "give --storage-dtype for weights and KV cache, or "
                                    "--activation-dtype for matrix products");
+    sweep.gpu_count = gather(argc, argv, "--gpu", sweep.gpus);
+    sweep.price_count = gather(argc, argv, "--price", sweep.prices);
     if ((status = parse_words(command, argc, argv, &words)) >= 0)
         return status;
+    if ((status = check_sweep(command, &words)) != EXIT_FINE)
+        return status;
+    if (words.values[SWEEP] && !take_terms(&words, argv, terms, sizeof(terms)))
+        return fail_usage(command, "--sweep has more than %zu characters", sizeof(terms) - 1);
+    sweep.terms = terms;
     if (words.values[LIST])
         return words.count == 0 ? print_names() : fail_usage(command, "--list takes no model");
     if (words.count != 1)
         return fail_usage(command, "expected one model");
     if ((status = llmperf_model_open(argv[1], &model)) < 0)
         return fail_status(status);
-    status = answer_for(command, &words, model);
+    status = answer_for(command, &words, &sweep, model);
     llmperf_model_free(model);
     return status;
 }
@@ -371,10 +464,14 @@ const struct command command_model = {
     .summary = "compute FLOPs and bytes of a model without running it",
     .operands = "MODEL [options]",
     .about = "Parameters, FLOPs and bytes of a prefill and a decode step. MODEL is a config.json, "
-             "its folder, a YAML file with the same keys, or a name from --list (llama_3_8b).",
+             "its folder, a YAML file with the same keys, or a name from --list (llama_3_8b).\n"
+             "With --sweep: roofline bounds of TTFT, TPOT and tokens/s per GPU, and the memory "
+             "needed, over batch size, context length, GPUs and tensor parallelism.",
     .options = options,
     .more_help = print_dtypes,
     .after = "Example, eight H100 with FP8: llmperf model llama_3_70b --gpu \"H100 "
-             "SXM5\" --tp 8 --batch 64 --storage-dtype fp8 --activation-dtype fp8",
+             "SXM5\" --tp 8 --batch 64 --storage-dtype fp8 --activation-dtype fp8\n"
+             "Example, what batch meets an SLO: llmperf model llama_3_8b --sweep batch=1..256 "
+             "context=1k,4k,16k --gpu \"H100 SXM5\" --gpu H200 --slo tpot=20ms",
     .run = run,
 };

@@ -33,7 +33,7 @@ static const llmperf_step_floor unknown_floor = {
     0,
 };
 
-static int find_gpu(const char *name, llmperf_hardware **hardware)
+int find_gpu(const char *name, llmperf_hardware **hardware)
 {
     llmperf_hardware_query query = LLMPERF_HARDWARE_QUERY_INIT;
 

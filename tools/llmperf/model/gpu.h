@@ -6,6 +6,9 @@
 #include "command.h"
 #include "model/answer.h"
 
+/** A GPU of the table, or "local": the first one here. @return a status of the library */
+int find_gpu(const char *name, llmperf_hardware **hardware);
+
 /** Fill answer->gpu. @return EXIT_FINE; else a message was printed */
 int take_gpu(const struct command *command, const char *name, struct model_answer *answer);
 

@@ -11,9 +11,8 @@
 
 /* A step reads rows of the embedding table; a GPU stores its share of the whole table. A tied table
  * is the LM head. */
-static double table_bytes(const struct model_answer *answer)
+static double table_bytes(const struct model_answer *answer, const llmperf_step *step)
 {
-    const llmperf_step *step = &answer->prefill_step;
     double element = answer->weight_dtype == LLMPERF_DTYPE_FP32 ? 4 : 2;
     bool tied = answer->info.parameters_lm_head == 0;
 
@@ -24,11 +23,11 @@ static double table_bytes(const struct model_answer *answer)
 }
 
 /* A step that uses every expert reads all weights of its GPU except the embedding table. */
-static double weights_held(const struct model_answer *answer)
+double weights_held(const struct model_answer *answer, const llmperf_step *of)
 {
     llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
-    llmperf_step step = answer->prefill_step;
-    double bytes = table_bytes(answer);
+    llmperf_step step = *of;
+    double bytes = table_bytes(answer, of);
 
     step.experts_touched = (double)answer->info.experts;
     for (size_t i = 0; llmperf_model_operator(answer->model, &step, i, &op) == 0; i++)
@@ -47,7 +46,7 @@ void work_out_memory(struct model_answer *answer)
         return;
     llmperf_hardware_quantity(answer->gpu.hardware, LLMPERF_HARDWARE_MEMORY_GB, &value);
     memory->gpu_bytes = value.value * GB;
-    memory->weights_bytes = weights_held(answer);
+    memory->weights_bytes = weights_held(answer, &answer->prefill_step);
     memory->kv_bytes = (double)(answer->decode.kv_read_bytes);
     memory->requests = floor((memory->gpu_bytes - memory->weights_bytes) /
                              (memory->kv_bytes / (double)answer->batch));

@@ -8,6 +8,9 @@
 /** Fill answer->memory; after the work is known. */
 void work_out_memory(struct model_answer *answer);
 
+/** Bytes of weights that a GPU with this prefill step holds; the vision step must be known. */
+double weights_held(const struct model_answer *answer, const llmperf_step *step);
+
 void print_memory_text(const struct model_answer *answer);
 
 /** Member "memory", with a comma after it. */

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep as text, Markdown, CSV and JSON: one table of columns for all of them. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "json.h"
+#include "model/gpu.h"
+#include "model/sweep.h"
+
+#define COLUMN(constant, ...) { __VA_ARGS__ },
+static const struct column {
+    const char *key, *heading;
+    enum sweep_need need;
+} columns[SWEEP_COLUMNS] = { SWEEP_COLUMNS_OF(COLUMN) };
+
+static bool is_scaled(const struct sweep *sweep)
+{
+    return !isnan(sweep->decode_efficiency) || !isnan(sweep->prefill_efficiency);
+}
+
+static bool is_shown(const struct sweep *sweep, const struct column *column)
+{
+    bool priced = !isnan(sweep->gpus[0].price);
+
+    switch (column->need) {
+    case PRICED:
+        return priced;
+    case SCALED:
+        return is_scaled(sweep);
+    case SCALED_PRICE:
+        return priced && is_scaled(sweep);
+    case MEASURED_RUN:
+        return sweep->run.profile != NULL;
+    case EXPERTS:
+        return sweep->answer->info.experts > 0;
+    case FILES_ONLY:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static const char *fits_word(const struct sweep_point *point)
+{
+    return point->fits < 0 ? "unknown" : point->fits ? "yes" : "no";
+}
+
+static const char *gpu_of(const struct sweep *sweep, const struct sweep_point *point)
+{
+    return llmperf_hardware_name(sweep->gpus[point->gpu].hardware);
+}
+
+static bool is_known(const struct sweep_point *point)
+{
+    return !isnan(point->values[SWEEP_TPOT]) && point->bound != LLMPERF_BOUND_UNKNOWN;
+}
+
+static const char *bound_word(const struct sweep_point *point)
+{
+    return is_known(point) ? llmperf_name(LLMPERF_NAME_BOUND, point->bound) : "unknown";
+}
+
+/* What the numbers are */
+
+static void print_efficiency(const struct sweep *sweep, const char *before)
+{
+    const struct sweep_run *run = &sweep->run;
+    const struct sweep_measured *decode = &run->decode, *prefill = &run->prefill;
+
+    if (!is_scaled(sweep))
+        return;
+    if (!run->profile) {
+        print("%sscaled: at %.3g %% of the bound, as given\n", before,
+              100 * sweep->decode_efficiency);
+        return;
+    }
+    print("%sscaled: at the share of the bound that run %s reached on %s;", before,
+          run->id ? run->id : "(unnamed)", run->gpu_name);
+    if (!isnan(decode->efficiency))
+        print(" decode %.3g %% (%.4g ms at batch %" PRIu64 ", context %" PRIu64 "; bound %.4g ms)",
+              100 * decode->efficiency, decode->ms, decode->batch, decode->context,
+              decode->bound_ms);
+    if (!isnan(prefill->efficiency))
+        print("%s prefill %.3g %% (%.4g ms for %" PRIu64 " x %" PRIu64 " tokens; bound %.4g ms)",
+              isnan(decode->efficiency) ? "" : ",", 100 * prefill->efficiency, prefill->ms,
+              prefill->batch, prefill->prompt, prefill->bound_ms);
+    print("; other batches may reach another share\n");
+}
+
+static bool has_link(const struct sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->tp.count; i++)
+        if (sweep->tp.values[i] > 1)
+            return true;
+    return false;
+}
+
+static void print_meaning(const struct sweep *sweep, const char *before)
+{
+    const struct model_answer *answer = sweep->answer;
+
+    print("%sroofline bounds: no implementation of this work has shorter times or more tokens/s\n",
+          before);
+    print("%sTTFT: prefill of one prompt of the context length%s, without queueing; TPOT: decode "
+          "step of the batch\n",
+          before, answer->prefix ? " after the cached prefix" : "");
+    if (has_link(sweep))
+        print("%stp: all-reduces overlap with the rest and take bytes / link bandwidth, without "
+              "latency\n",
+              before);
+    if (!isnan(sweep->gpus[0].price))
+        print("%sMtokens/price: million output tokens of one GPU for 1 unit of the currency of "
+              "--price\n",
+              before);
+    print("%smemory: weights and KV cache only, compared with the nominal size\n", before);
+    print_efficiency(sweep, before);
+}
+
+static void print_reasons(const struct sweep *sweep, const char *before)
+{
+    const char *last = NULL;
+
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        const struct sweep_point *point = &sweep->points[i];
+
+        if (point->reason && (!last || strcmp(last, point->reason) != 0))
+            print("%s%s: %s\n", before, gpu_of(sweep, point), last = point->reason);
+    }
+}
+
+/* SLO */
+
+static bool has_slo(const struct sweep *sweep)
+{
+    return sweep->slo_count > 0;
+}
+
+static void print_limits(const struct sweep *sweep)
+{
+    print("largest batch");
+    if (!isnan(sweep->slo_tpot_ms))
+        print(" with TPOT up to %.4g ms", sweep->slo_tpot_ms);
+    if (!isnan(sweep->slo_ttft_ms))
+        print("%s TTFT up to %.4g ms", isnan(sweep->slo_tpot_ms) ? " with" : " and",
+              sweep->slo_ttft_ms);
+    print(" that fits the memory%s", is_scaled(sweep) ? ", scaled" : ", at the bound");
+}
+
+static void print_slo(const struct sweep *sweep, const struct sweep_slo *slo, const char *before,
+                      const char *after)
+{
+    const struct sweep_point *point = &slo->point;
+
+    print("%s%s, tp %" PRIu64 ", context %" PRIu64 ": ", before, gpu_of(sweep, point), point->tp,
+          point->context);
+    if (point->batch == 0)
+        print("none, because of %s%s\n", slo->limit, after);
+    else
+        print("%" PRIu64 " (TPOT %.4g ms, %.5g tokens/s/GPU), limited by %s%s\n", point->batch,
+              point->values[is_scaled(sweep) ? SWEEP_SCALED_TPOT : SWEEP_TPOT],
+              point->values[is_scaled(sweep) ? SWEEP_SCALED_RATE : SWEEP_RATE],
+              slo->limit ? slo->limit : "nothing up to 2^17", after);
+}
+
+/* Text and Markdown */
+
+static bool is_first_of_gpu(const struct sweep *sweep, size_t i)
+{
+    const struct sweep_point *point = &sweep->points[i];
+
+    return i == 0 || point[-1].gpu != point->gpu || point[-1].tp != point->tp;
+}
+
+static void print_gpu(const struct sweep *sweep, const struct sweep_point *point)
+{
+    const struct sweep_gpu *gpu = &sweep->gpus[point->gpu];
+
+    print("%s", gpu_of(sweep, point));
+    if (point->tp > 1)
+        print(" x %" PRIu64, point->tp);
+    if (!isnan(gpu->memory_gb))
+        print(", %.4g GB", gpu->memory_gb);
+    if (!isnan(gpu->price))
+        print(", %.4g an hour", gpu->price);
+    print("; weights %.4g GB%s\n", point->values[SWEEP_WEIGHTS], point->tp > 1 ? " each" : "");
+}
+
+static int width_of(const struct column *column)
+{
+    int length = (int)strlen(column->heading);
+
+    return length < 9 ? 9 : length;
+}
+
+static void print_cell(const struct column *column, double value, bool md)
+{
+    int width = md ? 0 : width_of(column);
+
+    print("%s", md ? " " : " ");
+    if (isnan(value))
+        print("%*s", width, md ? "–" : "-");
+    else
+        print("%*.*f", width, fmod(value, 1) > 0 ? model_decimals(value, 4) : 0, value);
+    print("%s", md ? " |" : "");
+}
+
+static void print_row(const struct sweep *sweep, const struct sweep_point *point, bool md)
+{
+    print("%s", md ? "|" : " ");
+    for (size_t k = 0; k < SWEEP_COLUMNS; k++)
+        if (is_shown(sweep, &columns[k]))
+            print_cell(&columns[k], point->values[k], md);
+    print(md ? " %s | %s |\n" : "  %-7s %s\n", fits_word(point), bound_word(point));
+}
+
+static void print_heading(const struct sweep *sweep, bool md)
+{
+    print("%s", md ? "|" : " ");
+    for (size_t k = 0; k < SWEEP_COLUMNS; k++)
+        if (is_shown(sweep, &columns[k]))
+            print(md ? " %*s |" : " %*s", md ? 0 : width_of(&columns[k]), columns[k].heading);
+    print(md ? " fits | bound |\n|" : "  %-7s %s\n", "fits", "bound");
+    for (size_t k = 0; md && k < SWEEP_COLUMNS; k++)
+        if (is_shown(sweep, &columns[k]))
+            print(" ---: |");
+    if (md)
+        print(" --- | --- |\n");
+}
+
+static void print_text(const struct sweep *sweep, bool md)
+{
+    const struct model_answer *answer = sweep->answer;
+
+    print("%s%s, weights %s, KV cache %s%s\n\n", md ? "# " : "", answer->info.name,
+          llmperf_name(LLMPERF_NAME_DTYPE, answer->weight_dtype),
+          llmperf_name(LLMPERF_NAME_DTYPE, answer->kv_dtype),
+          answer->decode_step.draft_tokens ? ", speculative decoding" : "");
+    print_meaning(sweep, md ? "- " : "  ");
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        if (is_first_of_gpu(sweep, i)) {
+            print("\n%s", md ? "## " : "");
+            print_gpu(sweep, &sweep->points[i]);
+            print("%s", md ? "\n" : "");
+            print_heading(sweep, md);
+        }
+        print_row(sweep, &sweep->points[i], md);
+    }
+    if (has_slo(sweep)) {
+        print("\n%s", md ? "## " : "");
+        print_limits(sweep);
+        print("%s", md ? "\n\n" : "\n");
+    }
+    for (size_t i = 0; i < sweep->slo_count; i++)
+        print_slo(sweep, &sweep->slos[i], md ? "- " : "  ", "");
+    print("%s", sweep->points[0].reason ? "\n" : "");
+    print_reasons(sweep, md ? "- " : "  ");
+}
+
+/* CSV and JSON have all columns */
+
+static void print_csv(const struct sweep *sweep)
+{
+    print("gpu,tp");
+    for (size_t k = 0; k < SWEEP_COLUMNS; k++)
+        print(",%s", columns[k].key);
+    print(",fits,bound\n");
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        const struct sweep_point *point = &sweep->points[i];
+
+        print("\"%s\",%" PRIu64, gpu_of(sweep, point), point->tp);
+        for (size_t k = 0; k < SWEEP_COLUMNS; k++) {
+            if (isnan(point->values[k]))
+                print(",");
+            else
+                print(",%.10g", point->values[k]);
+        }
+        print(",%s,%s\n", fits_word(point), bound_word(point));
+    }
+}
+
+static void print_place(const struct sweep *sweep, const struct sweep_point *point)
+{
+    print("{\"gpu\": ");
+    json_string(gpu_of(sweep, point));
+    print(", \"tp\": %" PRIu64, point->tp);
+    for (size_t k = 0; k < SWEEP_COLUMNS; k++) {
+        print(", ");
+        json_number(columns[k].key, point->values[k]);
+    }
+    print(", \"fits\": %s, \"bound\": ", point->fits < 0 ? "null" : point->fits ? "true" : "false");
+    json_string(is_known(point) ? bound_word(point) : NULL);
+}
+
+static void print_measured(const char *key, const struct sweep_measured *measured)
+{
+    print(", \"%s\": ", key);
+    if (isnan(measured->ms)) {
+        print("null");
+        return;
+    }
+    print("{\"batch\": %" PRIu64 ", \"context\": %" PRIu64 ", \"new_tokens\": %" PRIu64 ", ",
+          measured->batch, measured->context, measured->prompt);
+    json_number("ms", measured->ms);
+    print(", ");
+    json_number("bound_ms", measured->bound_ms);
+    print(", ");
+    json_number("efficiency", measured->efficiency);
+    print("}");
+}
+
+static void print_run_json(const struct sweep_run *run)
+{
+    print("  \"run\": ");
+    if (!run->profile) {
+        print("null,\n");
+        return;
+    }
+    print("{\"run_id\": ");
+    json_string(run->id);
+    print(", \"gpu\": ");
+    json_string(run->gpu_name);
+    print_measured("decode", &run->decode);
+    print_measured("prefill", &run->prefill);
+    print("},\n");
+}
+
+static void print_json(const struct sweep *sweep)
+{
+    print("{\n  \"schema_version\": 1,\n  \"model\": ");
+    json_string(sweep->answer->info.name);
+    print(",\n  \"weight_dtype\": ");
+    json_string(llmperf_name(LLMPERF_NAME_DTYPE, sweep->answer->weight_dtype));
+    print(",\n  \"kv_dtype\": ");
+    json_string(llmperf_name(LLMPERF_NAME_DTYPE, sweep->answer->kv_dtype));
+    print(",\n  ");
+    json_number("decode_efficiency", sweep->decode_efficiency);
+    print(",\n  ");
+    json_number("prefill_efficiency", sweep->prefill_efficiency);
+    print(",\n");
+    print_run_json(&sweep->run);
+    print("  \"points\": [");
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        print("%s\n    ", i ? "," : "");
+        print_place(sweep, &sweep->points[i]);
+        print(", \"reason\": ");
+        json_string(sweep->points[i].reason);
+        print("}");
+    }
+    print("\n  ],\n  \"slo\": [");
+    for (size_t i = 0; i < sweep->slo_count; i++) {
+        print("%s\n    ", i ? "," : "");
+        print_place(sweep, &sweep->slos[i].point);
+        print(", \"limit\": ");
+        json_string(sweep->slos[i].limit);
+        print("}");
+    }
+    print("%s]\n}\n", sweep->slo_count ? "\n  " : "");
+}
+
+void print_sweep(const struct sweep *sweep, enum sweep_format format)
+{
+    switch (format) {
+    case SWEEP_JSON:
+        print_json(sweep);
+        break;
+    case SWEEP_CSV:
+        print_csv(sweep);
+        break;
+    case SWEEP_SVG:
+        print_sweep_svg(sweep);
+        break;
+    default:
+        print_text(sweep, format == SWEEP_MD);
+    }
+}

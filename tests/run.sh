@@ -29,6 +29,7 @@ need libclang-rt-dev clang_links address
 need llvm command -v llvm-symbolizer
 need libcmocka-dev pkg-config --exists cmocka
 need python3-jsonschema has_jsonschema
+need nodejs command -v node
 need locales test -d /usr/share/i18n/charmaps
 need abigail-tools command -v abidiff
 need clang-format command -v clang-format

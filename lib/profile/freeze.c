@@ -545,7 +545,8 @@ static int fill_profile(struct freezer *freezer)
         if ((status = add_host_call_row(freezer, &totals->iterations.host_calls.rows.items[i])) < 0)
             return status;
     if ((status =
-             lp_iterations_freeze(&totals->iterations, &totals->classifier, freezer->profile)) < 0)
+             lp_iterations_freeze(&totals->iterations, totals->names, &totals->classifier,
+                                  freezer->profile)) < 0)
         return status;
     if (!totals->sampled && totals->iterations.windows.count == 0 &&
         (status = lp_devices_freeze(&freezer->totals->iterations, freezer->process_id,

@@ -55,6 +55,20 @@ static bool is_in_other_unit(const struct lp_iterations *iterations, uint32_t pa
     return window != 0 && around && around->window == window && around->collected == collected;
 }
 
+/* Is this call of a stage kept for the timeline? Counted at its begin: many calls may begin before
+ * one is done. */
+static bool is_kept(struct lp_iterations *iterations, uint32_t node)
+{
+    uint32_t begun = lp_hashmap_get(&iterations->begun, node, 0);
+
+    begun = begun == LP_HASHMAP_NONE ? 0 : begun;
+    if (begun == 0 && iterations->begun.count >= LP_KEPT_STAGES)
+        return false;
+    if (begun < LP_HASHMAP_NONE - 1 && lp_hashmap_put(&iterations->begun, node, 0, begun + 1) < 0)
+        iterations->failed = true;
+    return lp_kept_call_is_due(begun);
+}
+
 void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
                          uint32_t node, uint64_t begin_ns, bool collected, uint32_t window)
 {
@@ -76,6 +90,10 @@ void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32
     fresh.spans.capacity = work->spans.capacity;
     fresh.calls.items = work->calls.items;
     fresh.calls.capacity = work->calls.capacity;
+    fresh.kept.events.items = work->kept.events.items;
+    fresh.kept.events.capacity = work->kept.events.capacity;
+    fresh.kept.wanted = collected && window == 0 && is_kept(iterations, node);
+    fresh.kept.begin_ns = begin_ns;
     *work = fresh;
 }
 
@@ -253,6 +271,8 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
     for (struct lp_unit_work *work; (work = find_work(iterations, unit)); unit = work->parent) {
         iterations->unordered += activity->start_ns < work->summed_ns;
         if (add_span(work, activity, &iterations->launch_latency_ns) < 0)
+            iterations->failed = true;
+        if (work->kept.wanted && lp_kept_call_add(&work->kept, activity, kernel_class) < 0)
             iterations->failed = true;
         work->class_ns[kernel_class] += activity->end_ns - activity->start_ns;
     }
@@ -526,6 +546,18 @@ static void note_device_end(struct lp_iterations *iterations, const struct lp_un
     end->unknown = !work->collected || work->truncated;
 }
 
+/* The call replaces the one that was kept before; its memory is used for the next one. */
+static void keep_call(struct lp_stage_total *stage, struct lp_unit_work *work, uint64_t sequence)
+{
+    struct lp_kept_call before = stage->kept;
+
+    free(before.text);
+    before.text = NULL;
+    stage->kept = work->kept;
+    stage->kept.sequence = sequence;
+    work->kept = before;
+}
+
 bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
                         uint32_t *node_out, llmperf_iteration *row_out)
 {
@@ -552,6 +584,8 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     lp_iteration_ring_put(iterations->recent, row_out);
     if (stage->first.sequence == 0)
         stage->first = *row_out;
+    if (work->kept.wanted && with_device && work->kept.total > 0)
+        keep_call(stage, work, iterations->sequence);
     if (count_unit(iterations, stage, work, with_device) < 0)
         iterations->failed = true;
     return true;
@@ -560,16 +594,18 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
 void lp_iterations_clear(struct lp_iterations *iterations)
 {
     for (size_t i = 0; i < iterations->works.count; i++) {
-        if (iterations->works.items[i])
+        if (iterations->works.items[i]) {
             lp_vector_clear(&iterations->works.items[i]->spans);
-        if (iterations->works.items[i])
             lp_vector_clear(&iterations->works.items[i]->calls);
+            lp_kept_call_clear(&iterations->works.items[i]->kept);
+        }
         free(iterations->works.items[i]);
     }
     for (size_t i = 0; i < iterations->stages.count; i++) {
         struct lp_stage_total *stage = &iterations->stages.items[i];
 
         free(stage->path);
+        lp_kept_call_clear(&stage->kept);
         for (size_t k = 0; k < LP_TIMES; k++)
             lp_distribution_clear(&stage->times[k]);
         for (size_t k = 0; k < LLMPERF_ITERATION_CLASSES; k++) {
@@ -587,4 +623,5 @@ void lp_iterations_clear(struct lp_iterations *iterations)
     lp_vector_clear(&iterations->stages);
     free(iterations->recent);
     lp_hashmap_clear(&iterations->stage_rows);
+    lp_hashmap_clear(&iterations->begun);
 }

@@ -11,6 +11,7 @@
 #include "lib/profile/fields.h"
 #include "lib/profile/host_calls.h"
 #include "lib/profile/iteration_ring.h"
+#include "lib/profile/kept_call.h"
 #include "lib/profile/profile.h"
 #include "lib/profile/windows.h"
 
@@ -48,6 +49,7 @@ struct lp_unit_work {
     uint64_t queued_ns;    /* from launch call to start, sum over activities */
     struct lp_device_end nested; /* of the units directly in it */
     uint64_t started_ns;         /* begin of its elapsed time */
+    struct lp_kept_call kept;
 };
 
 /** While the GPU waits this long for a launch, the host does something else than launching. */
@@ -73,6 +75,7 @@ struct lp_stage_total {
     } flops, tokens;                  /* given by the program, for the same units */
     uint64_t window_units, window_ns; /* units in triggered windows */
     llmperf_iteration first;          /* sequence 0: none */
+    struct lp_kept_call kept;
     struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: the class did not run */
 };
 
@@ -81,6 +84,7 @@ struct lp_iterations {
     LP_VECTOR(struct lp_stage_total) stages;
     struct lp_hashmap stage_rows; /* by node */
     LP_VECTOR(struct lp_device_work) devices;
+    struct lp_hashmap begun; /* collected calls of a stage that begun, by node; of some stages */
     struct lp_iteration_ring *recent;
     struct lp_windows windows;
     struct lp_host_calls host_calls;
@@ -145,7 +149,7 @@ void lp_iterations_fractions(const struct lp_iterations *iterations, bool sample
 double lp_iterations_fraction(const struct lp_iterations *iterations);
 
 /** Add the rows so far to a profile. 0 or LLMPERF_ENOMEM. */
-int lp_iterations_freeze(const struct lp_iterations *iterations,
+int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names *names,
                          const struct lp_classifier *classifier, llmperf_profile *profile);
 
 /** Add the rows of devices. 0 or LLMPERF_ENOMEM. */

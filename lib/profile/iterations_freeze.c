@@ -190,7 +190,7 @@ double lp_iterations_fraction(const struct lp_iterations *iterations)
     return share_within(iterations, LP_PATH_ROOT);
 }
 
-int lp_iterations_freeze(const struct lp_iterations *iterations,
+int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names *names,
                          const struct lp_classifier *classifier, llmperf_profile *profile)
 {
     int status = iterations->stages.count > 0 ? name_classes(profile, classifier) : 0;
@@ -199,6 +199,9 @@ int lp_iterations_freeze(const struct lp_iterations *iterations,
         status = add_stage(profile, &iterations->stages.items[i], classifier);
     if (status == 0)
         status = add_rows(iterations, classifier, profile);
+    for (size_t i = 0; status == 0 && i < iterations->stages.count; i++)
+        status = lp_kept_call_freeze(&iterations->stages.items[i].kept,
+                                     iterations->stages.items[i].path, names, classifier, profile);
     if (status == 0 && iterations->late > 0)
         status = lp_profile_add_note(profile,
                                      "%llu device records came after their iteration was closed: "

@@ -323,6 +323,10 @@ const char *lp_profile_folder(const llmperf_profile *profile);
 /** Fact of a merged profile: how many of its runs have a trace, as "2 of 3". */
 #define LP_MERGED_TRACES_FACT "merged_traces"
 
+/** Facts with the device work of one call of a stage, see lp_kept_call_freeze(): this and the path
+ * of the stage. */
+#define LP_KEPT_CALL_FACT "kept_call."
+
 /** A run in a merged profile. */
 struct lp_part {
     char *name;

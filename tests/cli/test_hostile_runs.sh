@@ -84,11 +84,16 @@ for text in TEXTS:
 for key in ("created_at", "tier", "source", "model"):
     database.execute("INSERT OR REPLACE INTO fact(id, key, value) VALUES((SELECT id FROM fact WHERE key=?), ?, ?)",
                      [key, key, "\x1b[31m\u202e\u061c<script>alert(2)</script>\nz_fake 2030 deep complete"])
+database.execute("UPDATE fact SET value = ? WHERE key LIKE 'kept_call.%'", ["]}]</script><script>alert(3)</script>"])
+assert database.total_changes > 100
 database.commit()
 database.close()
 PYTHON
 mkdir shown
 for format in md json html; do expect_soon 0 report named --format $format; cp out shown/report.$format; done
+if command -v node >/dev/null; then
+    node "$LLMPERF_SOURCE/tests/support/render_page.js" shown/report.html | sed "/^--csv--$/,\$d" >shown/page.html; [ "${PIPESTATUS[0]}" = 0 ] || die "the page of the named run shows nothing"
+fi
 for format in csv jsonl prometheus; do expect_soon 0 export named --format $format; cp out shown/export.$format; done
 expect_soon 0 compare runs/m_good named --threshold 1e9; cp out shown/compare.md
 expect_soon 0 compare runs/m_good named --threshold 1e9 --format json; cp out shown/compare.json
@@ -125,9 +130,11 @@ class Page(html.parser.HTMLParser):
         assert all(value.startswith("#") for name, value in attributes if name in ("href", "src")), attributes
         self.scripts += tag == "script"
 
-page = Page()
-page.feed(open("shown/report.html", encoding="utf-8").read())
-assert page.scripts == 1
+for name, scripts in (("report", 2), ("page", 0)):
+    page = Page()
+    if os.path.exists(f"shown/{name}.html"):
+        page.feed(open(f"shown/{name}.html", encoding="utf-8").read())
+        assert page.scripts == scripts, (name, page.scripts)
 rows = list(csv.DictReader(open("shown/export.csv", encoding="utf-8", newline="")))
 assert {"'=cmd|'/c calc'!A1", "'+1+1", "'@SUM(A1)", "'-2+3", "''=1"} <= {row["region"] for row in rows}
 for row in rows:
@@ -144,9 +151,13 @@ database = sqlite3.connect("nested/run.llmperf")
 database.execute("DROP TABLE checksum")
 database.execute("UPDATE kernel SET captured_in = ?", ["/".join(f"LLM@level{i}" for i in range(8000))])
 database.execute("UPDATE region SET label = ?, parent = ? WHERE id = 3", ["a" * 200000, "a" * 400000])
+database.execute("UPDATE fact SET value = ? WHERE key LIKE 'kept_call.%'",
+                 ['{"begin_ns": 1, "names": [], "regions": {}, "streams": 1, "classes": [], "events": [[0, 1, 2, 3, 4, 5], 7, null]}'])
 database.commit()
 database.close()
 PYTHON
 expect_soon 0 report nested --format json
 [ "$(stat -c %s out)" -lt 20000000 ] || die "the document is $(stat -c %s out) bytes"
+expect_soon 0 report nested --format html; cp out nested.html
+! command -v node >/dev/null || node "$LLMPERF_SOURCE/tests/support/render_page.js" nested.html >/dev/null || die "the page of the nested run shows nothing"
 echo "fine"

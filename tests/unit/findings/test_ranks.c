@@ -12,7 +12,6 @@
 #include <cmocka.h>
 
 #include "lib/findings/findings.h"
-#include "lib/output/html/html_tables.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 #include "tests/support/text.h"
@@ -91,7 +90,6 @@ static void the_documents_say_so(void **state)
 {
     const struct lp_findings *findings;
     llmperf_profile *profile;
-    struct lp_text page = { NULL, 0, 0, false };
     char *text;
 
     (void)state;
@@ -116,9 +114,6 @@ static void the_documents_say_so(void **state)
     text = lasting_metrics(profile);
     assert_text_has(text, "uneven_ranks");
     llmperf_text_free(text);
-    lp_html_classes(findings, &page);
-    assert_text_has(page.bytes, "/ranks/1/waiting_ms");
-    lp_text_clear(&page);
     llmperf_profile_free(profile);
 }
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: header, sections, and what happens on a click.
+"use strict";
+
+const VERDICT_GOOD = ["complete", "sampled"];
+
+function title({ metrics, program }) {
+    const model = metrics.model && metrics.model.name, gpu = metrics.hardware && metrics.hardware.name;
+    return [program, model, gpu, metrics.hardware && metrics.hardware.dtype].filter(Boolean).join(" · ") || metrics.run_id;
+}
+
+const LISTS = ["stages", "regions", "operators", "kernels", "kernel_classes", "kernel_roofline", "kernel_shapes", "waterfall", "iterations", "metrics", "recommendations", "notes"];
+
+/** Everything inside <body>, from the data of the page. */
+function renderReport(data) {
+    const { metrics } = data;
+    const sections = [...SECTIONS, ...otherSections(data), ...LAST_SECTIONS].filter((s) => !s.member || (Array.isArray(metrics[s.member]) ? metrics[s.member].length : metrics[s.member]));
+    const body = sections.map((section) => html`<section aria-labelledby="${section.id}"><h2 id="${section.id}">${section.title}</h2>
+${section.device && data.report.withheld ? html`<p>Withheld: too much of the work is missing.</p>` : section.show(data)}</section>
+`);
+    return html`<header><h1>${title(data)}</h1><p class="note">Tier ${metrics.tier}, ${metrics.created_at}, run <code>${metrics.run_id}</code></p>
+<div class="verdict${VERDICT_GOOD.includes(metrics.ledger.verdict) ? "" : " bad"}">${markdown(data.report.verdict)}</div>
+<div class="headline">${markdown(data.report.headline)}</div></header>
+<nav aria-label="Sections">${sections.map((s) => html`<a href="#${s.id}">${s.title}</a> `)}<input type="search" id="search" placeholder="Search names" aria-label="Search names"></nav>
+<main>${body}</main>`.text;
+}
+
+function redraw(id) {
+    const found = tables[id], body = document.querySelector(`#table-${CSS.escape(id)} tbody`);
+    if (body) body.innerHTML = tableRows(found, document.getElementById("search").value.trim().toLowerCase()).text;
+}
+
+function sortTable(id, index, head) {
+    const found = tables[id], down = !(found.sort && found.sort.index === index && found.sort.down);
+    found.sort = { index, down };
+    for (const other of head.parentNode.children) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    redraw(id);
+}
+
+function download(name, text) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(link.href);
+}
+
+function onClick(event, timeline) {
+    const button = event.target.closest("button");
+    if (!button) return;
+    const { sort, fold, all, csv: table, jump } = button.dataset;
+    if (sort) { const [id, index] = sort.split(" "); sortTable(id, Number(index), button.closest("th")); }
+    if (fold) {
+        const [id, index] = fold.split(" "), row = tables[id].rows[Number(index)];
+        if (!tables[id].open.delete(row)) tables[id].open.add(row);
+        redraw(id);
+    }
+    if (all) { tables[all].all = true; redraw(all); }
+    if (table) download(`${table}.csv`, csv(tables[table]));
+    if (jump && timeline) timeline.showCall(jump);
+}
+
+/** Does a kept call hold what is read from it? Run files come from anywhere. */
+function isCall(call) {
+    const lists = [call.streams, call.names, call.regions, call.classes];
+    return Number.isFinite(call.begin_ns) && Array.isArray(call.events) && lists.every((list) => Array.isArray(list) && list.every((text) => typeof text === "string")) &&
+        call.events.every((event) => Array.isArray(event) && event.length === 6 && event.every(Number.isFinite) && event.slice(2).every((n, i) => n in lists[i]));
+}
+
+function readData(text) {
+    const data = JSON.parse(text);
+    data.kept = data.calls.filter(({ call }) => call && isCall(call)).map(({ stage, call }) => ({ ...call, region: data.metrics.iterations[stage].region }));
+    Object.assign(PART_NAMES, data.report.parts);
+    for (const name of LISTS) data.metrics[name] = data.metrics[name] || []; // null: unknown
+    return data;
+}
+
+function start(document) {
+    const data = readData(document.getElementById("data").textContent);
+    document.getElementById("page").innerHTML = renderReport(data);
+    const canvas = document.getElementById("timeline");
+    const timeline = canvas ? new Timeline(canvas, document.getElementById("timeline-text"), data.metrics, data.kept) : null;
+    document.addEventListener("click", (event) => onClick(event, timeline));
+    document.getElementById("search").addEventListener("input", () => Object.keys(tables).forEach(redraw));
+    window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
+}
+
+if (typeof document !== "undefined") start(document);

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timeline on a canvas: calls of stages over the run, and the kernels of the calls whose events were kept. One axis for all:
+// zooming into such a call shows its kernels. Wheel or + and - zoom, dragging or the arrow keys pan, 0 shows everything.
+"use strict";
+
+const LANE_HEIGHT = 22, LANE_GAP = 6, LABEL_WIDTH = 190, AXIS_HEIGHT = 22;
+
+/** Lanes of items {start, length (ns), text, style}, from calls of stages and from kept events. */
+function timelineLanes(metrics, kept) {
+    const lanes = [];
+    for (const stage of metrics.iterations) {
+        const items = stage.recent.map((call) => ({
+            start: call.begin_ns, length: 1e6 * (call.wall_ms || 0), busy: call.busy_ms === null ? null : call.busy_ms / call.wall_ms,
+            text: `${stage.region}, call ${call.sequence}: host time ${duration(call.wall_ms)}, elapsed ${duration(call.elapsed_ms)}, GPU busy ${duration(call.busy_ms)}${call.tokens ? `, ${call.tokens} tokens` : ""}`,
+            style: "stage",
+        })).filter((item) => item.length > 0).sort((a, b) => a.start - b.start);
+        if (items.length) lanes.push({ name: last(stage.region), title: stage.region, items });
+    }
+    for (const [key, items] of keptLanes(kept)) lanes.push({ name: key, title: key, items });
+    return lanes;
+}
+
+/** Kernels by GPU and stream, and above them the operators: runs of kernels of one region. */
+function keptLanes(kept) {
+    const lanes = new Map();
+    const seen = new Set(); // kernels of a call inside another one that was kept
+    const add = (key, item) => { if (!lanes.has(key)) lanes.set(key, []); lanes.get(key).push(item); };
+    for (const call of kept) {
+        let band = null;
+        for (const [start, length, stream, name, region, className] of call.events) {
+            const kernel = call.names[name], path = call.regions[region], absolute = call.begin_ns + start;
+            const label = last(path), key = `${absolute} ${call.streams[stream]}`;
+            if (seen.has(key)) continue;
+            seen.add(key);
+            if (band && band.path === path) band.item.length = absolute + length - band.item.start;
+            else {
+                band = { path, item: { start: absolute, length, label, text: path, style: "band" } };
+                add("operators", band.item);
+            }
+            add(call.streams[stream], { start: absolute, length, label: kernel, style: `k${classNumber(call.classes[className])}`,
+                text: `${kernel}: ${duration(length / 1e6)}, ${call.classes[className]}, in ${path}` });
+        }
+    }
+    for (const items of lanes.values()) items.sort((a, b) => a.start - b.start);
+    return [...lanes].sort(([a], [b]) => (a === "operators" ? -1 : b === "operators" ? 1 : a.localeCompare(b)));
+}
+
+function timelineMarkup(metrics, kept) {
+    const lanes = timelineLanes(metrics, kept);
+    if (lanes.length === 0) return html`<p class="note">No timeline: no call of a stage was kept.</p>`;
+    const jumps = kept.map((call, i) => html`<button data-jump="${i}">A call of ${last(call.region)}</button> `);
+    return html`<p class="tools"><button data-jump="all">Whole run</button> ${jumps}</p>
+<canvas id="timeline" tabindex="0" role="img" aria-label="Timeline of ${lanes.length} lanes; the tables below have its numbers" height="${AXIS_HEIGHT + lanes.length * (LANE_HEIGHT + LANE_GAP)}"></canvas>
+<p class="note" id="timeline-text">Wheel or + and − zoom, dragging or the arrow keys pan, 0 shows everything. ${kept.some((c) => c.events_total > c.events.length) ? "Of long calls, the first kernels are kept." : ""}</p>`;
+}
+
+class Timeline {
+    constructor(canvas, text, metrics, kept) {
+        this.canvas = canvas;
+        this.text = text;
+        this.kept = kept;
+        this.lanes = timelineLanes(metrics, kept);
+        const items = this.lanes.flatMap((lane) => [lane.items[0], lane.items[lane.items.length - 1]]);
+        this.first = Math.min(...items.map((i) => i.start));
+        this.last = Math.max(...this.lanes.map((lane) => lane.items.reduce((most, i) => Math.max(most, i.start + i.length), 0)));
+        this.show(this.first, this.last);
+        this.listen();
+    }
+
+    show(from, to) {
+        const least = 1000, middle = (from + to) / 2, span = Math.min(Math.max(to - from, least), 1.1 * (this.last - this.first) + least);
+        this.from = Math.max(this.first - 0.05 * span, Math.min(middle - span / 2, this.last + 0.05 * span - span));
+        this.span = span;
+        this.draw();
+    }
+
+    showCall(index) {
+        if (index === "all") { this.show(this.first, this.last); return; }
+        const call = this.kept[index], end = Math.max(...call.events.map((e) => e[0] + e[1]));
+        this.show(call.begin_ns, call.begin_ns + end * 1.02);
+    }
+
+    x(time) { return LABEL_WIDTH + (this.width - LABEL_WIDTH) * (time - this.from) / this.span; }
+
+    time(x) { return this.from + this.span * (x - LABEL_WIDTH) / (this.width - LABEL_WIDTH); }
+
+    draw() {
+        const canvas = this.canvas, scale = window.devicePixelRatio || 1;
+        this.width = canvas.clientWidth;
+        this.height = AXIS_HEIGHT + this.lanes.length * (LANE_HEIGHT + LANE_GAP);
+        canvas.width = this.width * scale;
+        canvas.height = this.height * scale;
+        canvas.style.height = `${this.height}px`;
+        const context = canvas.getContext("2d"), style = getComputedStyle(canvas);
+        this.colour = (name) => style.getPropertyValue(name).trim();
+        context.scale(scale, scale);
+        context.font = "12px system-ui, sans-serif";
+        this.drawAxis(context);
+        this.lanes.forEach((lane, i) => this.drawLane(context, lane, AXIS_HEIGHT + i * (LANE_HEIGHT + LANE_GAP)));
+    }
+
+    drawAxis(context) {
+        context.fillStyle = this.colour("--soft");
+        context.strokeStyle = this.colour("--line");
+        const base = this.from - this.first, step = ticks(this.span, 7)[1];
+        for (let time = Math.ceil(base / step) * step; time < base + this.span; time += step) {
+            const x = this.x(this.first + time);
+            context.beginPath();
+            context.moveTo(x, AXIS_HEIGHT - 4);
+            context.lineTo(x, this.height);
+            context.stroke();
+            context.fillText(duration(time / 1e6), x + 3, 12);
+        }
+    }
+
+    drawLane(context, lane, y) {
+        context.fillStyle = this.colour("--fg");
+        context.fillText(lane.name.slice(0, 28), 2, y + 15);
+        context.save();
+        context.beginPath();
+        context.rect(LABEL_WIDTH, 0, this.width, this.height);
+        context.clip();
+        let covered = -1;
+        for (const item of this.visible(lane)) {
+            const x0 = this.x(item.start), x1 = this.x(item.start + item.length);
+            if (x1 < covered + 0.5) continue; // narrower than a pixel, next to one that is drawn
+            const width = Math.max(0.7, x1 - x0 - (x1 - x0 > 3 ? 0.6 : 0));
+            this.drawItem(context, item, x0, y, width);
+            covered = x0 + width;
+        }
+        context.restore();
+    }
+
+    drawItem(context, item, x, y, width) {
+        const colours = { stage: "--bar", band: "--panel2" };
+        context.fillStyle = this.colour(colours[item.style] || `--c${item.style.slice(1)}`);
+        context.fillRect(x, y, width, LANE_HEIGHT);
+        if (item.busy > 0) {
+            const height = LANE_HEIGHT * Math.min(1, item.busy);
+            context.fillStyle = this.colour("--c0");
+            context.fillRect(x, y + LANE_HEIGHT - height, width, height);
+        }
+        if (item.label && width > 40) {
+            context.fillStyle = this.colour(item.style === "band" ? "--fg" : "--on");
+            context.save();
+            context.beginPath();
+            context.rect(x, y, width - 2, LANE_HEIGHT);
+            context.clip();
+            context.fillText(item.label, Math.max(x, LABEL_WIDTH) + 3, y + 15);
+            context.restore();
+        }
+    }
+
+    /** Items of a lane on the screen; lanes are sorted by start and items of a lane seldom overlap. */
+    visible(lane) {
+        let low = 0, high = lane.items.length;
+        while (low < high) {
+            const middle = (low + high) >> 1;
+            if (lane.items[middle].start + lane.items[middle].length < this.from) low = middle + 1; else high = middle;
+        }
+        const end = this.from + this.span, found = [];
+        for (let i = Math.max(0, low - 1); i < lane.items.length && lane.items[i].start <= end; i++) found.push(lane.items[i]);
+        return found;
+    }
+
+    itemAt(x, y) {
+        const index = Math.floor((y - AXIS_HEIGHT) / (LANE_HEIGHT + LANE_GAP)), lane = this.lanes[index];
+        if (!lane || x < LABEL_WIDTH) return null;
+        const time = this.time(x), slack = 2 * this.span / this.width;
+        return this.visible(lane).find((item) => time >= item.start - slack && time <= item.start + item.length + slack);
+    }
+
+    zoom(factor, x = (this.width + LABEL_WIDTH) / 2) {
+        const time = this.time(x), share = (time - this.from) / this.span, span = this.span * factor;
+        this.show(time - share * span, time + (1 - share) * span);
+    }
+
+    pan(share) { this.show(this.from + share * this.span, this.from + (1 + share) * this.span); }
+
+    listen() {
+        const canvas = this.canvas, keys = { "+": () => this.zoom(0.6), "=": () => this.zoom(0.6), "-": () => this.zoom(1.6), 0: () => this.showCall("all"),
+            ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2), ArrowUp: () => this.zoom(0.6), ArrowDown: () => this.zoom(1.6) };
+        let drag = null;
+        canvas.addEventListener("wheel", (event) => { event.preventDefault(); this.zoom(event.deltaY < 0 ? 0.75 : 1.33, event.offsetX); }, { passive: false });
+        canvas.addEventListener("pointerdown", (event) => { drag = event.offsetX; canvas.setPointerCapture(event.pointerId); });
+        canvas.addEventListener("pointerup", () => { drag = null; });
+        canvas.addEventListener("pointermove", (event) => {
+            if (drag !== null) { this.pan((drag - event.offsetX) / (this.width - LABEL_WIDTH)); drag = event.offsetX; return; }
+            const item = this.itemAt(event.offsetX, event.offsetY);
+            if (item) this.text.textContent = item.text;
+        });
+        canvas.addEventListener("keydown", (event) => { if (keys[event.key]) { event.preventDefault(); keys[event.key](); } });
+        window.addEventListener("resize", () => this.draw());
+    }
+}

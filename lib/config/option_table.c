@@ -109,7 +109,7 @@ const struct lp_option lp_options[] = {
     NUMBER(
         "report.top", NULL, NO_FIELD, CLI("--top", "N", "run report"), 1, 100000, "rows", NULL,
         "Rows in the tables of longest regions, operators and kernels. Without it, report.md has "
-        "10 to 20 rows and report.html 500 kernels."),
+        "10 to 20 rows, and report.html shows 15 before a click."),
     NUMBER("artifacts.keep_runs", NULL, NO_FIELD, NO_CLI, 0, 1000000, "runs", "0",
            "Runs kept in the folder of runs; the oldest are removed, except runs that a program "
            "has open or wrote to in the last minute. 0: keep all."),

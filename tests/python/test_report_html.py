@@ -128,6 +128,10 @@ class Html(support.TestCase):
         self.markup = markup
         return Page(markup), json.loads(texts)
 
+    def data(self, text: str) -> Any:
+        """What the page holds for its script."""
+        return json.loads(re.search('id="data">(.*)</script>', text).group(1))
+
     def page(self, profile: llmperf.Profile) -> Tuple[Page, Any, str]:
         text = profile.document("report.html")
         page, self.csv = self.render(text)
@@ -189,7 +193,7 @@ class Html(support.TestCase):
 
     def test_a_call_of_each_stage_is_kept_with_all_its_kernels(self) -> None:
         profile = self.scripted()
-        calls = json.loads(re.search(r'\n"calls":(\[.*\]),\n', profile.document("report.html")).group(1))
+        calls = self.data(profile.document("report.html"))["calls"]
         stages = [row["region"] for row in json.loads(profile.document("metrics.json"))["iterations"]]
         kept = {stages[call["stage"]]: call["call"] for call in calls}
         step = kept["LLM@decode_all/LLM@decode_step"]
@@ -204,6 +208,15 @@ class Html(support.TestCase):
     def test_long_calls_keep_their_first_kernels_and_say_so(self) -> None:
         self.page(self.scripted("begin LLM@prefill\n" + "launch k duration=100\n" * 4200 + "end\n"))
         self.assertIn("the first kernels are kept", self.markup)
+
+    def test_long_lists_keep_their_longest_rows_and_say_so(self) -> None:
+        launches = "".join(f"launch k{i} duration={1000 + i}\n" for i in range(1100))
+        page, metrics, text = self.page(self.scripted("begin LLM@prefill\n" + launches + "end\n"))
+        data = self.data(text)
+        self.assertEqual(len(metrics["kernels"]), 1100)
+        self.assertEqual(data["cut"]["kernels"], 1100)
+        self.assertEqual({row["short_name"] for row in data["metrics"]["kernels"]}, {f"k{i}" for i in range(100, 1100)})
+        self.assertIn("The page has the 1000 longest of 1100; metrics.json has all.", page.words)
 
     def test_requests_are_shown_with_the_numbers_of_metrics_json(self) -> None:
         script = "launch a\nbegin LLM@decode_step sequences=2\nend\n" + "".join(f"""

@@ -2,13 +2,13 @@
 /* report.html: metrics.json and the sentences of report.md as data, and a script (page/) that shows
  * them. Browsers without scripts show report.md. */
 #include <jansson.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/findings/findings.h"
 #include "lib/output/format/documents.h"
-#include "lib/output/format/json_writer.h"
 #include "lib/output/html/page.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/profile/profile.h"
@@ -26,106 +26,164 @@ static void add_escaped(struct lp_text *out, const char *text)
 }
 
 /* JSON in a script element, which "</script" and "<!--" would end or change: '<' stands only in
- * strings. Lines are joined and their indentation is left out. */
-static void add_json(struct lp_text *out, const char *json)
+ * strings. */
+static void add_json(struct lp_text *out, const json_t *json)
 {
-    while (*json) {
-        if (*json == '\n') {
-            json++;
-            while (*json == ' ')
-                json++;
-        } else if (*json == '<') {
-            lp_text_puts(out, "\\u003c");
-            json++;
-        } else {
-            lp_text_add(out, json++, 1);
-        }
+    char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
+
+    if (!text) {
+        out->failed = true;
+        return;
     }
+    for (const char *rest = text; *rest; rest++)
+        if (*rest == '<')
+            lp_text_puts(out, "\\u003c");
+        else
+            lp_text_add(out, rest, 1);
+    free(text);
 }
 
-/* Lines of report.md as a list. */
-static void put_lines(struct lp_json *json, const char *key, const struct lp_findings *findings,
-                      void (*add)(const struct lp_findings *findings, struct lp_text *out))
+/* Longest lists of the page, with the member whose largest values stay; the others are in
+ * metrics.json. */
+static const struct cut {
+    const char *list, *by;
+    size_t most;
+} cuts[] = {
+    { "regions", "gpu_busy_ms", 1000 }, { "stages", "gpu_busy_ms", 1000 },
+    { "kernels", "total_ms", 1000 },    { "kernel_shapes", "total_ms", 1000 },
+    { "metrics", NULL, 4000 },          { "captures", "total_ms", 500 },
+    { "windows", NULL, 200 },
+};
+
+static int compare_down(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+
+    return (a < b) - (a > b);
+}
+
+/* The value that the first `most` of a list reach; -1: all do. */
+static double least_kept(const json_t *list, const struct cut *cut)
+{
+    size_t count = json_array_size(list);
+    double *values = count > cut->most && cut->most > 0 ? calloc(count, sizeof(*values)) : NULL;
+    double least = -1;
+
+    if (!values)
+        return -1;
+    for (size_t i = 0; cut->by && i < count; i++)
+        values[i] = json_number_value(json_object_get(json_array_get(list, i), cut->by));
+    qsort(values, count, sizeof(*values), compare_down);
+    least = values[cut->most - 1];
+    free(values);
+    return least;
+}
+
+/* Rows stay in their order. */
+static void cut_list(json_t *list, const struct cut *cut)
+{
+    json_t *kept = json_array();
+    double least = least_kept(list, cut);
+
+    for (size_t i = 0; i < json_array_size(list) && json_array_size(kept) < cut->most; i++) {
+        json_t *row = json_array_get(list, i);
+
+        if (!cut->by || json_number_value(json_object_get(row, cut->by)) >= least)
+            json_array_append(kept, row);
+    }
+    json_array_clear(list);
+    json_array_extend(list, kept);
+    json_decref(kept);
+}
+
+/* Shorten the longest lists. Returns their lengths before. */
+static json_t *cut_lists(json_t *metrics)
+{
+    json_t *lengths = json_object();
+
+    for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
+        json_t *list = json_object_get(metrics, cuts[i].list);
+
+        if (json_array_size(list) <= cuts[i].most)
+            continue;
+        json_object_set_new(lengths, cuts[i].list, json_integer((json_int_t)json_array_size(list)));
+        cut_list(list, &cuts[i]);
+    }
+    return lengths;
+}
+
+/* Lines of report.md. */
+static json_t *lines_of(const struct lp_findings *findings,
+                        void (*add)(const struct lp_findings *findings, struct lp_text *out))
 {
     struct lp_text text = { 0 };
+    json_t *lines = json_array();
     char *rest, *line;
 
-    lp_json_open(json, key, '[');
     add(findings, &text);
     rest = text.bytes;
     while ((line = strsep(&rest, "\n")))
-        lp_json_string(json, NULL, line);
-    lp_json_close(json, ']');
-    json->text.failed |= text.failed;
+        json_array_append_new(lines, json_string(line));
     lp_text_clear(&text);
+    return lines;
 }
 
-/* Names of the parts of a waterfall as in report.md. */
-static void put_part_names(struct lp_json *json)
+/* Names of the parts of a waterfall, as in report.md. */
+static json_t *part_names(void)
 {
-    lp_json_open(json, "parts", '{');
+    json_t *names = json_object();
+
     for (size_t i = 0; i < LP_PART_KINDS; i++)
-        lp_json_string(json, lp_part_names[i].name, lp_part_names[i].heading);
-    lp_json_close(json, '}');
+        json_object_set_new(names, lp_part_names[i].name, json_string(lp_part_names[i].heading));
+    return names;
 }
 
-/* Facts of a run file can be anything. */
-static bool is_json(const char *text)
+/* A fact that holds JSON; NULL: it does not. */
+static json_t *fact_of(const struct lp_findings *findings, const char *key)
 {
-    json_t *root = json_loads(text, 0, NULL);
+    const char *text = llmperf_profile_fact(findings->profile, key);
 
-    json_decref(root);
-    return root != NULL;
+    return text ? json_loads(text, 0, NULL) : NULL;
 }
 
-/* The calls whose device work was kept, by stage. */
-static void add_kept_calls(const struct lp_findings *findings, struct lp_text *out)
+/* The calls whose device work was kept, with the number of their stage in iterations[]. */
+static json_t *kept_calls(const struct lp_findings *findings)
 {
-    const char *comma = "";
+    json_t *calls = json_array();
 
     for (size_t i = 0; i < findings->stages.count; i++) {
-        char key[1024];
-        const char *call;
+        struct lp_text key = { 0 };
+        json_t *call;
 
-        snprintf(key, sizeof(key), "%s%s", LP_KEPT_CALL_FACT, findings->stages.items[i].region);
-        call = llmperf_profile_fact(findings->profile, key);
-        if (!call || !is_json(call))
-            continue;
-        lp_text_printf(out, "%s{\"stage\":%zu,\"call\":", comma, i);
-        add_json(out, call);
-        lp_text_puts(out, "}");
-        comma = ",";
+        lp_text_printf(&key, "%s%s", LP_KEPT_CALL_FACT, findings->stages.items[i].region);
+        if (!key.failed && (call = fact_of(findings, key.bytes)))
+            json_array_append_new(calls, json_pack("{s:i, s:o}", "stage", (int)i, "call", call));
+        lp_text_clear(&key);
     }
+    return calls;
 }
 
 static int add_data(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *environment = llmperf_profile_fact(findings->profile, "env");
-    struct lp_text metrics = { 0 };
-    struct lp_json json = { 0 };
-    int status = lp_metrics_json(findings->profile, &metrics);
+    struct lp_text text = { 0 };
+    int status = lp_metrics_json(findings->profile, &text);
+    json_t *metrics = status == 0 && text.bytes ? json_loads(text.bytes, 0, NULL) : NULL;
+    json_t *data;
 
-    lp_json_open(&json, NULL, '{');
-    lp_json_bool(&json, "withheld", findings->withheld);
-    put_lines(&json, "verdict", findings, lp_verdict_md);
-    put_lines(&json, "headline", findings, lp_headline_md);
-    put_part_names(&json);
-    lp_text_puts(out, "<script type=\"application/json\" id=\"data\">{\"report\":");
-    lp_json_close(&json, '}');
-    if (!json.text.failed && !metrics.failed && status == 0) {
-        add_json(out, json.text.bytes);
-        lp_text_puts(out, ",\n\"environment\":");
-        add_json(out, environment && findings->machine ? environment : "null");
-        lp_text_puts(out, ",\n\"calls\":[");
-        add_kept_calls(findings, out);
-        lp_text_puts(out, "],\n\"metrics\":");
-        add_json(out, metrics.bytes);
+    lp_text_clear(&text);
+    data =
+        json_pack("{s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "withheld", findings->withheld,
+                  "top", (json_int_t)findings->top, "verdict", lines_of(findings, lp_verdict_md),
+                  "headline", lines_of(findings, lp_headline_md), "parts", part_names(),
+                  "environment", fact_of(findings, "env"), "calls", kept_calls(findings), "cut",
+                  cut_lists(metrics), "metrics", metrics);
+    if (data) {
+        lp_text_puts(out, "<script type=\"application/json\" id=\"data\">");
+        add_json(out, data);
+        lp_text_puts(out, "</script>\n");
     }
-    lp_text_puts(out, "}</script>\n");
-    out->failed |= json.text.failed || metrics.failed;
-    lp_text_clear(&json.text);
-    lp_text_clear(&metrics);
-    return status;
+    json_decref(data);
+    return status < 0 ? status : data ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
 
 static int add_without_script(const llmperf_profile *profile, struct lp_text *out)

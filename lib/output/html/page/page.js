@@ -4,9 +4,11 @@
 
 const VERDICT_GOOD = ["complete", "sampled"];
 
-function title({ metrics, program }) {
-    const model = metrics.model && metrics.model.name, gpu = metrics.hardware && metrics.hardware.name;
-    return [program, model, gpu, metrics.hardware && metrics.hardware.dtype].filter(Boolean).join(" · ") || metrics.run_id;
+/** "serve.py · llama_3_8b · NVIDIA H200 × 2 · bf16" */
+function title({ metrics, environment }) {
+    const { name, dtype } = metrics.hardware || {}, gpus = new Set(metrics.regions.map((row) => `${row.process_id} ${row.device}`).filter((text) => !text.endsWith("null"))).size;
+    const program = environment && environment.program ? environment.program.split("/").pop() : null;
+    return [program, metrics.model && metrics.model.name, name && (gpus > 1 ? `${name} × ${gpus}` : name), dtype].filter(Boolean).join(" · ") || metrics.run_id;
 }
 
 const LISTS = ["stages", "regions", "operators", "kernels", "kernel_classes", "kernel_roofline", "kernel_shapes", "waterfall", "iterations", "metrics", "recommendations", "notes"];
@@ -16,11 +18,11 @@ function renderReport(data) {
     const { metrics } = data;
     const sections = [...SECTIONS, ...otherSections(data), ...LAST_SECTIONS].filter((s) => !s.member || (Array.isArray(metrics[s.member]) ? metrics[s.member].length : metrics[s.member]));
     const body = sections.map((section) => html`<section aria-labelledby="${section.id}"><h2 id="${section.id}">${section.title}</h2>
-${section.device && data.report.withheld ? html`<p>Withheld: too much of the work is missing.</p>` : section.show(data)}</section>
+${section.device && data.withheld ? html`<p>Withheld: too much of the work is missing.</p>` : section.show(data)}</section>
 `);
     return html`<header><h1>${title(data)}</h1><p class="note">Tier ${metrics.tier}, ${metrics.created_at}, run <code>${metrics.run_id}</code></p>
-<div class="verdict${VERDICT_GOOD.includes(metrics.ledger.verdict) ? "" : " bad"}">${markdown(data.report.verdict)}</div>
-<div class="headline">${markdown(data.report.headline)}</div></header>
+<div class="verdict${VERDICT_GOOD.includes(metrics.ledger.verdict) ? "" : " bad"}">${markdown(data.verdict)}</div>
+<div class="headline">${markdown(data.headline)}</div></header>
 <nav aria-label="Sections">${sections.map((s) => html`<a href="#${s.id}">${s.title}</a> `)}<input type="search" id="search" placeholder="Search names" aria-label="Search names"></nav>
 <main>${body}</main>`.text;
 }
@@ -71,7 +73,8 @@ function isCall(call) {
 function readData(text) {
     const data = JSON.parse(text);
     data.kept = data.calls.filter(({ call }) => call && isCall(call)).map(({ stage, call }) => ({ ...call, region: data.metrics.iterations[stage].region }));
-    Object.assign(PART_NAMES, data.report.parts);
+    Object.assign(PART_NAMES, data.parts);
+    rowsShown = data.top || rowsShown;
     for (const name of LISTS) data.metrics[name] = data.metrics[name] || []; // null: unknown
     return data;
 }

@@ -2,6 +2,8 @@
 // Sections of the report, from the members of metrics.json.
 "use strict";
 
+/** Said of a list that the page does not hold in full. */
+const cutNote = (data, list) => (data.cut[list] ? ` The page has the ${data.metrics[list].length} longest of ${data.cut[list]}; metrics.json has all.` : "");
 const regionId = (path) => `region-${encodeURIComponent(path || "")}`;
 const regionWords = (title = "Region", key = "path") => words(title, (row) => row[key] || "outside of regions", true);
 const severityOrder = ["high", "medium", "low"];
@@ -70,7 +72,8 @@ function foldNumbers(rows, key, time) {
     }).sort((a, b) => b.total - a.total);
 }
 
-function operatorsSection({ metrics }) {
+function operatorsSection(data) {
+    const { metrics } = data;
     const rows = metrics.regions.filter((row) => row.kind !== "stage");
     const groups = foldNumbers(rows, (row) => row.path, (row) => row.gpu_busy_ms);
     const inner = (name, value) => ({ title: name, show: number, value });
@@ -79,10 +82,11 @@ function operatorsSection({ metrics }) {
         inner("Calls", (row) => (row.members ? row.members.reduce((n, r) => n + r.instances, 0) : row.instances)),
         inner("GPU busy ms", (row) => (row.members ? row.total : row.gpu_busy_ms)), inner("Least", (row) => (row.members ? row.least : null)), inner("Most", (row) => (row.members ? row.most : null)),
         inner("Kernels", (row) => (row.members ? row.members.reduce((n, r) => n + r.kernel_count, 0) : row.kernel_count)),
-    ], groups, { children: (group) => (group.members && group.members.length > 1 ? group.members : []), caption: "Regions that differ in a number, such as layers, are one row; open it to see each.", none: "No operator regions were opened." });
+    ], groups, { children: (group) => (group.members && group.members.length > 1 ? group.members : []), caption: `Regions that differ in a number, such as layers, are one row; open it to see each.${cutNote(data, "regions")}`, none: "No operator regions were opened." });
 }
 
-function kernelsSection({ metrics, kept }) {
+function kernelsSection(data) {
+    const { metrics, kept } = data;
     const groups = new Map();
     for (const row of metrics.kernels) {
         if (!groups.has(row.short_name)) groups.set(row.short_name, []);
@@ -98,7 +102,7 @@ function kernelsSection({ metrics, kept }) {
         words("Class", (row) => row.kernel_class), column("Calls", "calls"), column("Total ms", "total_ms"), column("Share", "share", percent),
         { title: "Mean ms", show: number, value: (row) => row.total_ms / row.calls }, column("Min ms", "min_ms"), column("Max ms", "max_ms"), column("p50", "p50_ms"), column("p99", "p99_ms"),
         words("In one call", (row) => (row.name ? sparkline(series.get(row.name)) : "")),
-    ], rows, { children: (row) => row.members || [], most: 25, caption: "By name, with one row inside for each region that launched it." });
+    ], rows, { children: (row) => row.members || [], caption: `By name, with one row inside for each region that launched it.${cutNote(data, "kernels")}` });
 }
 
 function keptDurations(kept) {

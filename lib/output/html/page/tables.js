@@ -2,7 +2,8 @@
 // Tables: sorted by a click, long ones folded, rows that contain other rows, CSV.
 "use strict";
 
-const ROWS_SHOWN = 15;
+/** Rows of a long table before a click; data.top changes it. */
+let rowsShown = 15;
 const tables = {};
 
 /** Column of numbers of metrics.json: `metric` is the path within the row. */
@@ -58,7 +59,7 @@ function tableRows(table, search = "") {
         const value = table.columns[index].value;
         rows = [...rows].sort((a, b) => (down ? 1 : -1) * order(value(a), value(b)));
     }
-    const most = table.options.most || ROWS_SHOWN;
+    const most = table.options.most || rowsShown;
     const shown = table.all || search ? rows : rows.slice(0, most);
     const lines = shown.map((row) => [tableRow(table, row, 0),
         table.open.has(row) ? children(row).map((child) => tableRow(table, child, 1)) : ""]);

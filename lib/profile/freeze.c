@@ -544,9 +544,8 @@ static int fill_profile(struct freezer *freezer)
     for (size_t i = 0; i < totals->iterations.host_calls.rows.count; i++)
         if ((status = add_host_call_row(freezer, &totals->iterations.host_calls.rows.items[i])) < 0)
             return status;
-    if ((status =
-             lp_iterations_freeze(&totals->iterations, totals->names, &totals->classifier,
-                                  freezer->profile)) < 0)
+    if ((status = lp_iterations_freeze(&totals->iterations, totals->names, &totals->classifier,
+                                       freezer->profile)) < 0)
         return status;
     if (!totals->sampled && totals->iterations.windows.count == 0 &&
         (status = lp_devices_freeze(&freezer->totals->iterations, freezer->process_id,

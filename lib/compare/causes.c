@@ -13,6 +13,7 @@
 #include "lib/profile/fields.h"
 
 #define WORD_SHARE    0.05 /* causes below this share of a change are not worth a word */
+#define CALL_SHARE    0.5  /* of a change that a driver call is named for */
 #define WARM_UP_SHARE 0.02 /* the same for a first call and the time of the stage */
 
 /* Sums over the runs of a side; ms of a run that lacks the part is 0. */
@@ -25,10 +26,18 @@ struct part {
     struct sums of[2]; /* base, new */
 };
 
+/* Idle time of the GPU during calls of a function of the driver. */
+struct driver_call {
+    const char *name;
+    bool between; /* kernels; else before the first or after the last */
+    struct sums of[2];
+};
+
 struct builder {
     const struct lp_compare_runs *sides[2];
     struct lp_stage_change *change;
     LP_VECTOR(struct part) parts;
+    LP_VECTOR(struct driver_call) calls;
 };
 
 static const struct lp_findings *findings_of(const struct lp_compare_runs *runs, size_t run)
@@ -99,6 +108,43 @@ static int add_waterfall(struct builder *builder, size_t side, const struct lp_w
 
         if (part->kind >= LP_PART_NESTED)
             status = add_part(builder, side, &like, &(struct sums){ part->ms, 0, part->calls, 0 });
+    }
+    return status;
+}
+
+static int add_driver_call(struct builder *builder, size_t side, const char *name, bool between,
+                           double ms)
+{
+    struct driver_call fresh = { .name = name, .between = between };
+
+    fresh.of[side].ms = ms;
+    for (size_t i = 0; i < builder->calls.count; i++) {
+        struct driver_call *call = &builder->calls.items[i];
+
+        if (call->between == between && strcmp(call->name, name) == 0) {
+            call->of[side].ms += ms;
+            return 0;
+        }
+    }
+    return lp_vector_push(&builder->calls, fresh) < 0 ? lp_out_of_memory() : 0;
+}
+
+static int add_driver_calls(struct builder *builder, size_t side,
+                            const struct lp_findings *findings, const char *path)
+{
+    const struct lp_stage_iterations *stage = lp_findings_iterations(findings, path);
+    double calls = (double)stage->times[LP_TIME_ELAPSED].count;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_HOST_CALL); i++) {
+        const llmperf_host_call *row = lp_row_at(findings->profile, LP_ROW_HOST_CALL, i);
+        double between_ms = row->between_ms / calls, around_ms = row->idle_ms / calls - between_ms;
+
+        if (isnan(around_ms) || !lp_region_is_in(row->region, path))
+            continue;
+        status = add_driver_call(builder, side, row->call, true, between_ms);
+        if (status == 0)
+            status = add_driver_call(builder, side, row->call, false, around_ms);
     }
     return status;
 }
@@ -178,6 +224,27 @@ static bool is_significant(const struct builder *builder, const struct lp_cause 
     return !(fabs(cause->change_ms) <= noise_ms);
 }
 
+/* The call whose idle time explains most of a change, at least half of it and not more. */
+static void find_driver_call(const struct builder *builder, struct lp_cause *cause)
+{
+    bool between = cause->kind == LP_PART_GAPS || cause->kind == LP_PART_LAUNCH;
+
+    if (cause->kind < LP_PART_GAPS)
+        return;
+    for (size_t i = 0; i < builder->calls.count; i++) {
+        const struct driver_call *call = &builder->calls.items[i];
+        double ms = call->of[1].ms / (double)builder->sides[1]->count -
+                    call->of[0].ms / (double)builder->sides[0]->count;
+        double share = ms / cause->change_ms;
+
+        if (call->between != between || !(share >= CALL_SHARE && share <= 1 / CALL_SHARE) ||
+            (cause->call && share <= cause->call_ms / cause->change_ms))
+            continue;
+        cause->call = call->name;
+        cause->call_ms = ms;
+    }
+}
+
 static double rank_of(const struct lp_cause *cause, bool slower)
 {
     return slower ? cause->change_ms : -cause->change_ms;
@@ -208,6 +275,7 @@ static int settle_causes(struct builder *builder)
         cause->fresh = side_of(&part->of[1], (double)builder->sides[1]->count);
         cause->change_ms = cause->fresh.ms - cause->base.ms;
         cause->significant = is_significant(builder, cause);
+        find_driver_call(builder, cause);
         if (fabs(cause->change_ms) > 0 && lp_vector_push(&change->causes, *cause) < 0)
             return lp_out_of_memory();
     }
@@ -288,9 +356,13 @@ static int explain(struct lp_comparison *out, struct builder *builder, const cha
     change.total_ms = change.change_ms * change.fresh.total_ms / change.fresh.mean_ms;
     builder->change = &change;
     for (size_t side = 0; side < 2; side++)
-        for (size_t i = 0; status == 0 && i < builder->sides[side]->count; i++)
-            status = add_waterfall(builder, side,
-                                   waterfall_of(findings_of(builder->sides[side], i), path));
+        for (size_t i = 0; status == 0 && i < builder->sides[side]->count; i++) {
+            const struct lp_findings *findings = findings_of(builder->sides[side], i);
+
+            status = add_waterfall(builder, side, waterfall_of(findings, path));
+            if (status == 0)
+                status = add_driver_calls(builder, side, findings, path);
+        }
     if (status == 0)
         status = settle_causes(builder);
     if (lp_vector_push(&out->changes, change) < 0) {
@@ -331,6 +403,87 @@ static int add_host(struct lp_comparison *out, const struct lp_compare_row *row)
     return lp_vector_push(&out->changes, change) < 0 ? lp_out_of_memory() : 0;
 }
 
+/* Runs without stages */
+
+/* All kernels of a run by name, and the idle times of its GPUs. */
+static int add_run_parts(const struct lp_findings *findings, struct lp_waterfall *run)
+{
+    double busy_ms = 0, kernel_ms = 0;
+    struct lp_waterfall_part idle[] = { { .kind = LP_PART_OVERLAP },
+                                        { .kind = LP_PART_GAPS },
+                                        { .kind = LP_PART_LAUNCH } };
+
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_DEVICE); i++) {
+        const struct lp_device_time *device = lp_row_at(findings->profile, LP_ROW_DEVICE, i);
+
+        run->elapsed_ms += device->span_ms;
+        busy_ms += device->busy_ms;
+        idle[1].ms += device->idle_wait_ms;
+        idle[2].ms += device->idle_launch_ms + device->idle_host_ms;
+    }
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
+        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        struct lp_waterfall_kernel fresh = { .kernel_class = NULL };
+
+        llmperf_profile_kernel(findings->profile, i, &kernel);
+        if (!(kernel.total_ms > 0))
+            continue;
+        fresh = (struct lp_waterfall_kernel){
+            .kernel_class = findings->classes ? findings->kernel_classes.items[i] : NULL,
+            .name = kernel.short_name,
+            .ms = kernel.total_ms,
+            .calls = (double)kernel.calls,
+            .bytes = (double)kernel.bytes
+        };
+        kernel_ms += kernel.total_ms;
+        if (!lp_waterfall_add_kernel(run, &fresh))
+            return lp_out_of_memory();
+    }
+    idle[0].ms = busy_ms - kernel_ms;
+    for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
+        if (lp_vector_push(&run->parts, idle[i]) < 0)
+            return lp_out_of_memory();
+    return 0;
+}
+
+static int add_whole(struct builder *builder, size_t side, struct lp_compare_mean *mean)
+{
+    const struct lp_compare_runs *runs = builder->sides[side];
+    struct sums sums = { 0 };
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < runs->count; i++) {
+        struct lp_waterfall run = { .region = "" };
+
+        status = add_run_parts(findings_of(runs, i), &run);
+        if (status == 0)
+            status = add_waterfall(builder, side, &run);
+        add_run(mean, &sums, run.elapsed_ms, NAN, 1);
+        lp_vector_clear(&run.parts);
+        lp_vector_clear(&run.kernels);
+    }
+    return status;
+}
+
+static int explain_whole(struct lp_comparison *out, struct builder *builder)
+{
+    struct lp_stage_change change = { .region = "" };
+    int status = 0;
+
+    for (size_t side = 0; side < 2 && status == 0; side++)
+        status = add_whole(builder, side, side ? &change.fresh : &change.base);
+    if (status < 0 || !(change.base.mean_ms > 0) || !(change.fresh.mean_ms > 0))
+        return status;
+    settle_change(&change, out->threshold * change.base.mean_ms);
+    change.total_ms = change.change_ms;
+    builder->change = &change;
+    status = settle_causes(builder);
+    if (lp_vector_push(&out->changes, change) == 0)
+        return status;
+    lp_vector_clear(&change.causes);
+    return lp_out_of_memory();
+}
+
 static bool is_advised(const struct lp_compare_runs *runs, const char *path)
 {
     const struct lp_findings *findings = findings_of(runs, 0);
@@ -367,6 +520,13 @@ int lp_compare_explain(struct lp_comparison *out, const struct lp_compare_runs *
             status = explain(out, &builder, row->key.region);
         else
             status = add_host(out, row);
+        lp_vector_clear(&builder.parts);
+        lp_vector_clear(&builder.calls);
+    }
+    if (status == 0 && out->changes.count == 0) {
+        struct builder builder = { .sides = { base, fresh } };
+
+        status = explain_whole(out, &builder);
         lp_vector_clear(&builder.parts);
     }
     if (out->changes.count > 0)

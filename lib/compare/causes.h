@@ -27,13 +27,17 @@ struct lp_cause {
     const char *replaced; /* the kernel of base whose place it took; NULL: none */
     const char *kernel_class;
     struct lp_cause_side base, fresh;
+    const char *call; /* gaps, and host times around the kernels: the function of the driver that
+                         fills most of the change; NULL: none is known */
+    double call_ms;   /* how much of it */
     double change_ms;
     bool significant; /* beyond chance, as far as that is known */
 };
 
-/** Elapsed time of a call of a stage, or what its first call takes in addition. */
+/** Elapsed time of a call of a stage, or what its first call takes in addition. Where no stage is
+ * marked on both sides: time from the first to the last work of the GPUs, of the whole run. */
 struct lp_stage_change {
-    const char *region; /* path */
+    const char *region; /* path; "": the whole run */
     bool first_call;    /* base and fresh: first call - mean of the others; no causes */
     struct lp_compare_mean base, fresh;
     double change_ms;
@@ -46,8 +50,8 @@ struct lp_stage_change {
                these the largest first */
 };
 
-/** The change of each stage that both sides have, significant ones first, of these the largest
- * first. After out->rows are there. 0 or LLMPERF_ENOMEM. */
+/** The change of each stage that both sides have, or of the run; significant ones first, of these
+ * the largest first. After out->rows are there. 0 or LLMPERF_ENOMEM. */
 int lp_compare_explain(struct lp_comparison *out, const struct lp_compare_runs *base,
                        const struct lp_compare_runs *fresh);
 

@@ -112,6 +112,8 @@ static void put_cause(struct lp_text *out, const struct lp_cause *cause)
     if (cause->replaced)
         lp_text_printf(out, " in place of %s", cause->replaced);
     put_amounts(out, cause);
+    if (cause->call)
+        lp_text_printf(out, ", %s ms of it in %s", LP_NUMBER(fabs(cause->call_ms), 3), cause->call);
 }
 
 static void put_causes(struct lp_text *out, const struct lp_stage_change *change, double threshold)
@@ -208,24 +210,26 @@ static void put_sentence(struct lp_text *out, const struct lp_comparison *compar
                          const struct lp_stage_change *change)
 {
     double base_ms = change->base.mean_ms, fresh_ms = change->fresh.mean_ms;
+    const char *name = *change->region ? label_of(change->region)
+                                       : "The run, from the first to the last work of the GPU,";
+    const char *a_call = *change->region ? " a call" : "";
 
     if (change->first_call) {
         put_first_call(out, change);
         return;
     }
     if (change->significant) {
-        lp_text_printf(out, "%s is %s ms", label_of(change->region),
-                       LP_NUMBER(fabs(change->change_ms), 3));
+        lp_text_printf(out, "%s is %s ms", name, LP_NUMBER(fabs(change->change_ms), 3));
         put_relative(out, base_ms, fresh_ms);
-        lp_text_printf(out, " %s a call, %s instead of %s ms",
-                       change->change_ms > 0 ? "slower" : "faster", LP_NUMBER(fresh_ms, 4),
+        lp_text_printf(out, " %s%s, %s instead of %s ms",
+                       change->change_ms > 0 ? "slower" : "faster", a_call, LP_NUMBER(fresh_ms, 4),
                        LP_NUMBER(base_ms, 4));
         if (fabs(change->change_ms) <= comparison->threshold * base_ms)
             lp_text_printf(out, ", within the threshold of %s %%",
                            LP_NUMBER(comparison->threshold * 100, 3));
     } else {
-        lp_text_printf(out, "%s: no significant difference, %s and %s ms a call",
-                       label_of(change->region), LP_NUMBER(base_ms, 4), LP_NUMBER(fresh_ms, 4));
+        lp_text_printf(out, "%s: no significant difference, %s and %s ms%s", name,
+                       LP_NUMBER(base_ms, 4), LP_NUMBER(fresh_ms, 4), a_call);
     }
     put_noise(out, change);
     put_causes(out, change, comparison->threshold);
@@ -248,7 +252,7 @@ static void put_rows(struct lp_text *out, const struct lp_comparison *comparison
             continue;
         shown++;
         lp_text_puts(out, "|");
-        lp_md_cell_code(out, change->region);
+        lp_md_cell_code(out, *change->region ? change->region : "(run)");
         lp_md_cell_text(out, cause->kind == LP_PART_KERNELS ? cause->name : words_of(cause));
         lp_md_cell_text(out, cause->region ? cause->region : "–");
         lp_md_cell_number(out, cause->base.ms);
@@ -319,7 +323,9 @@ void lp_causes_md(const struct lp_comparison *comparison, struct lp_text *out)
                       "---: | ---: | ---: |\n");
     for (size_t i = 0; i < comparison->changes.count; i++)
         put_rows(out, comparison, &comparison->changes.items[i]);
-    lp_text_puts(out, "\nMeans per call of the stage, without a first call that is warm-up.\n");
+    lp_text_puts(out, "\nMeans per call of the stage, without a first call that is warm-up; where "
+                      "no stage is marked, "
+                      "sums of the run.\n");
 }
 
 /* JSON */
@@ -345,6 +351,8 @@ static void put_cause_json(struct lp_json *json, const struct lp_cause *cause)
     lp_json_string(json, "replaced", cause->replaced);
     lp_json_string(json, "region", cause->region);
     lp_json_string(json, "kernel_class", cause->kernel_class);
+    lp_json_string(json, "call", cause->call);
+    lp_json_number(json, "call_ms", cause->call ? cause->call_ms : (double)NAN);
     lp_json_number(json, "change_ms", cause->change_ms);
     lp_json_bool(json, "significant", cause->significant);
     put_side_json(json, "base", &cause->base);

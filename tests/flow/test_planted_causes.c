@@ -15,6 +15,7 @@
 
 #include "llmperf/findings.h"
 #include "llmperf/output.h"
+#include "tests/support/compared.h"
 #include "tests/support/play.h"
 
 #define STEPS  64
@@ -260,6 +261,18 @@ static void compare_names_a_sleep_of_the_host(void **state)
     check_cause(&plant, "host time before the first kernel", 2);
 }
 
+static void compare_names_the_driver_call_that_fills_a_gap(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.malloc_ns = 2000000;
+    check_cause(&plant,
+                "host time before the first kernel (2.00 instead of 0.00300 ms), 2.00 ms of "
+                "it in cuMemAlloc",
+                2);
+}
+
 static void compare_names_a_copy_with_direction_and_size(void **state)
 {
     struct plant plant = base;
@@ -301,6 +314,35 @@ static void compare_names_the_kernel_that_took_anothers_place(void **state)
     plant.attention = "naive_attention_kernel";
     check_cause(&plant, "naive_attention_kernel in place of flash_fwd_kernel (2.0x, 32 calls)",
                 LAYERS * 0.05);
+}
+
+static json_t *compare_scripts(const char *before, const char *after)
+{
+    llmperf_profile *runs[] = { play_script(before), play_script(after) };
+    char *text = NULL;
+    json_t *root;
+
+    assert_int_equal(compare_pair(runs[0], runs[1], 5, LLMPERF_TEXT_JSON, &text, NULL), 0);
+    assert_non_null(root = json_loads(text, 0, NULL));
+    llmperf_text_free(text);
+    llmperf_profile_free(runs[0]);
+    llmperf_profile_free(runs[1]);
+    return root;
+}
+
+static void compare_names_the_kernel_of_an_unmarked_run(void **state)
+{
+    json_t *root = compare_scripts(
+        "repeat 100\nlaunch gemm duration=20000\nlaunch softmax duration=5000\nwait 30000\ndone\n",
+        "repeat 100\nlaunch gemm duration=20000\nlaunch softmax duration=55000\nwait "
+        "80000\ndone\n");
+    json_t *change = json_array_get(json_object_get(root, "changes"), 0);
+
+    (void)state;
+    assert_int_equal(json_array_size(json_object_get(root, "changes")), 1);
+    check_text(change, "5.00 ms of it is softmax (11x, 100 calls)");
+    check_amount(number_in(change, "change_ms"), 5);
+    json_decref(root);
 }
 
 /* Attention of three runs, in ns, compared with 50, 51 and 52 us. */
@@ -353,7 +395,9 @@ int main(void)
         cmocka_unit_test(the_base_has_no_severe_advice),
         cmocka_unit_test(compare_names_slow_attention_by_its_kernel),
         cmocka_unit_test(compare_names_a_sleep_of_the_host),
+        cmocka_unit_test(compare_names_the_driver_call_that_fills_a_gap),
         cmocka_unit_test(compare_names_a_copy_with_direction_and_size),
+        cmocka_unit_test(compare_names_the_kernel_of_an_unmarked_run),
         cmocka_unit_test(compare_names_a_slow_first_call_apart),
         cmocka_unit_test(compare_names_the_kernel_that_took_anothers_place),
         cmocka_unit_test(compare_of_repeats_takes_their_spread_for_noise),

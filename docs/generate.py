@@ -5,7 +5,7 @@
     docs/generate.py           renew the pages and the man page
     docs/generate.py --check   exit code 1 if a committed page is not current
 
-reference/api.md comes from include/llmperf, reference/fields.md from lib/profile/fields.h, reference/cli.md and llmperf.1 from
+reference/api.md comes from include/llmperf, reference/fields.md from lib/profile/fields.h and internal_fields.h, reference/cli.md and llmperf.1 from
 `llmperf help`, and the declarations of the Python package from include/llmperf. In the other pages a part
 between two comments, `<!-- generated: NAME -->` and `<!-- end -->`, comes from the function of that name in BLOCKS. The
 command is $LLMPERF or tools/llmperf of the build folder $LLMPERF_BUILD (default: build)."""
@@ -207,7 +207,8 @@ def row_structs():
 
 def fields_page():
     """The members of rows, from lib/profile/fields.h, with their comments in the public headers."""
-    text, public = read("lib/profile/fields.h"), {**struct_members("profile.h"), **struct_members("findings.h")}
+    text = read("lib/profile/fields.h") + read("lib/profile/internal_fields.h")
+    public = {**struct_members("profile.h"), **struct_members("findings.h")}
     percentiles = [arguments(line)[1] for line in re.findall(r"^    P\((.*)\)", text, re.M)]
     enums = {word.replace("LP_", "").split("_", 1)[1]: note for word, note in re.findall(r"^    (LP_(?:MERGE|UNKNOWN)_\w+),? +/\* (.*?) \*/", text, re.M)}
     parts = ["# Fields\n", NOTE.format("lib/profile/fields.h and the headers in include/llmperf"),

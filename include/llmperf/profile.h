@@ -203,6 +203,8 @@ typedef struct llmperf_region_stats {
     double window_ms;          /**< the part of wall_sum_ms in triggered windows */
     uint64_t window_flops;     /**< the part of flops in triggered windows */
     uint64_t window_bytes;     /**< the part of bytes in triggered windows */
+    uint64_t message_bytes;    /**< messages of collectives, see LLMPERF_QUANTITY_MESSAGE_BYTES;
+                                  without a count, the sum of the child regions */
 } llmperf_region_stats;
 #define LLMPERF_REGION_STATS_INIT LLMPERF_INIT(llmperf_region_stats)
 

@@ -38,12 +38,16 @@ enum {
 
 /** Amounts of work that can be counted in a region. They add up over calls. */
 enum {
-    LLMPERF_QUANTITY_TOKENS = 1,    /**< new tokens computed */
-    LLMPERF_QUANTITY_SEQUENCES = 2, /**< sequences (requests) in the batch */
-    LLMPERF_QUANTITY_CONTEXT = 3,   /**< KV cache length, new tokens included, summed over the
-                                       sequences: n for a prompt of n tokens with an empty cache */
-    LLMPERF_QUANTITY_FLOPS = 4,     /**< floating-point operations; a multiply-add counts as 2 */
-    LLMPERF_QUANTITY_BYTES = 5      /**< bytes read from and written to device memory */
+    LLMPERF_QUANTITY_TOKENS = 1,       /**< new tokens computed */
+    LLMPERF_QUANTITY_SEQUENCES = 2,    /**< sequences (requests) in the batch */
+    LLMPERF_QUANTITY_CONTEXT = 3,      /**< KV cache length, new tokens included, summed over the
+                                          sequences: n for a prompt of n tokens with an empty cache */
+    LLMPERF_QUANTITY_FLOPS = 4,        /**< floating-point operations; a multiply-add counts as 2 */
+    LLMPERF_QUANTITY_BYTES = 5,        /**< bytes read from and written to device memory */
+    LLMPERF_QUANTITY_MESSAGE_BYTES = 6 /**< size of the message of a collective, as its call counts
+                                          it: elements of this rank's buffer x their size; count
+                                          it in the region that launches the collective. Ranges
+                                          of NCCL have it */
 };
 
 /** A region and the amount of its work. An amount of 0 means not given. */

@@ -317,9 +317,9 @@ static void put_meaning(struct lp_text *out, const struct lp_compared *compared)
             "time "
             "is the sum over its GPUs. Computing: time without collectives on the GPU that "
             "computes "
-            "longest. Communicating: time in collectives on the GPU with the least. Waiting: lower "
-            "bound on the further time in collectives of the GPU that waits longest. Ranks work on "
-            "the same steps, so they are not repeats of each other: noise comes from each rank "
+            "longest. Communicating: time in collectives on the GPU with the least. Waiting: time "
+            "in collectives before the last GPU arrived, of the GPU that waits longest. Ranks work "
+            "on the same steps, so they are not repeats of each other: noise comes from each rank "
             "alone. Unchanged rows of single ranks, in the JSON: %zu.\n",
             count_rows(comparison, is_quiet_part));
     if (compared->base->count > 1 || compared->fresh->count > 1)

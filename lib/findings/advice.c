@@ -378,13 +378,15 @@ static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts 
 {
     const struct lp_rank *waits, *last;
 
-    facts->waiting_ms = NAN;
+    facts->waiting_ms = facts->last_share = NAN;
     lp_ranks_extremes(&findings->ranks, facts->region, &waits, &last);
     if (!waits)
         return;
     facts->waiting_ms = waits->waiting_ms * (double)waits->instances;
     facts->waiting_gpu = waits->device;
     facts->last_gpu = last->device;
+    facts->last_share = last->last_share;
+    facts->straggler_cause = last->cause;
 }
 
 static void keep_longest(struct lp_idle_call *longest, const llmperf_host_call *row, double ms)

@@ -138,6 +138,7 @@ static int work_out(struct lp_findings *findings)
 
     if ((status = add_classes(findings)) < 0 || (status = lp_regions_add(findings)) < 0 ||
         (status = add_stages(findings)) < 0 ||
+        (status = lp_collectives_init(&findings->collectives, findings)) < 0 ||
         (status = lp_ranks_init(&findings->ranks, findings)) < 0)
         return status;
     lp_bounds_set(findings);
@@ -162,6 +163,7 @@ static void free_findings(struct lp_kept *kept)
     lp_cost_centres_clear(&findings->cost_centres);
     lp_recommendations_clear(&findings->advice);
     lp_waterfalls_clear(&findings->waterfalls);
+    lp_collectives_found_clear(&findings->collectives);
     lp_ranks_clear(&findings->ranks);
     lp_vector_clear(&findings->stage_rows.rows);
     lp_vector_clear(&findings->stages);

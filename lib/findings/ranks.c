@@ -11,6 +11,8 @@
 #include "llmperf/region.h"
 #include "lib/findings/kernels/kernel_class.h"
 #include "lib/findings/recommend.h"
+#include "lib/findings/stragglers.h"
+#include "lib/profile/data.h"
 
 /* A collective kernel and the innermost stage around it. */
 struct talk {
@@ -139,6 +141,53 @@ static bool whole(const llmperf_region_stats *region)
            !(region->skipped_fraction > 0);
 }
 
+/* Sums over the collectives of a rank, per call of the stage. */
+struct matched_sum {
+    double waiting_ms, transfer_ms, calls, last;
+};
+
+/* false: not all of them were matched. */
+static bool sum_matched(const struct lp_findings *findings, const struct lp_rank *rank,
+                        struct matched_sum *sum)
+{
+    *sum = (struct matched_sum){ 0 };
+    for (size_t i = 0; i < findings->collectives.matched.count; i++) {
+        const struct lp_matched *matched = &findings->collectives.matched.items[i];
+        const struct lp_collective_row *row =
+            lp_row_at(findings->profile, LP_ROW_COLLECTIVE_CALLS, i);
+        double scale = (double)row->stats.calls / (double)rank->instances;
+
+        if (row->stats.device != rank->device || row->stats.process_id != rank->process_id ||
+            !lp_region_is_in(row->stats.region, rank->region))
+            continue;
+        if (matched->calls == 0)
+            return false;
+        scale /= (double)matched->calls;
+        sum->waiting_ms += scale * (double)matched->waiting_ns / 1e6;
+        sum->transfer_ms += scale * (double)matched->transfer_ns / 1e6;
+        sum->calls += (double)matched->calls;
+        sum->last += (double)matched->last;
+    }
+    return sum->calls > 0;
+}
+
+static bool set_matched(struct lp_rank *rows, size_t count, const struct lp_findings *findings)
+{
+    struct matched_sum sum;
+
+    for (size_t i = 0; i < count; i++)
+        if (!sum_matched(findings, &rows[i], &sum))
+            return false;
+    for (size_t i = 0; i < count; i++) {
+        sum_matched(findings, &rows[i], &sum);
+        rows[i].waiting_ms = sum.waiting_ms;
+        rows[i].transfer_ms = sum.transfer_ms;
+        rows[i].last_share = sum.last / sum.calls;
+        rows[i].waiting_source = "calls";
+    }
+    return true;
+}
+
 /* A collective ends on all GPUs when the last one has arrived. That GPU spends the shortest time in
  * it; the others wait for the difference. Differences of sums are a lower bound of the waiting
  * time. */
@@ -152,8 +201,29 @@ static void set_waiting(struct lp_rank *rows, size_t count)
             return;
         least = fmin(least, rows[i].collective_ms);
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         rows[i].waiting_ms = rows[i].collective_ms - least;
+        rows[i].waiting_source = "sums";
+    }
+}
+
+static int set_cause(struct lp_ranks *ranks, const char *path, const struct lp_findings *findings)
+{
+    const struct lp_rank *waits, *last;
+    struct lp_text text = { NULL, 0, 0, false };
+    int status = 0;
+
+    lp_ranks_extremes(ranks, path, &waits, &last);
+    if (waits && waits != last)
+        lp_straggler_cause(findings, last, waits, &text);
+    if (text.length > 0) {
+        size_t index = (size_t)(last - ranks->rows.items);
+
+        ranks->rows.items[index].cause = lp_strings_add(&ranks->pool, text.bytes);
+        status = ranks->rows.items[index].cause ? 0 : lp_out_of_memory();
+    }
+    lp_text_clear(&text);
+    return text.failed ? lp_out_of_memory() : status;
 }
 
 /* Add the rows of one stage; none if one of its GPUs does not qualify. */
@@ -177,13 +247,16 @@ static int add_stage(struct lp_ranks *ranks, const struct lp_findings *findings,
                                                                 .device = region->device,
                                                                 .instances = region->instances,
                                                                 .wall_ms = region->wall_mean_ms,
-                                                                .waiting_ms = NAN });
+                                                                .waiting_ms = NAN,
+                                                                .transfer_ms = NAN,
+                                                                .last_share = NAN });
     }
     if (status < 0)
         return status;
     add_kernels(ranks, first, findings, talks, path);
-    set_waiting(ranks->rows.items + first, ranks->rows.count - first);
-    return 0;
+    if (!set_matched(ranks->rows.items + first, ranks->rows.count - first, findings))
+        set_waiting(ranks->rows.items + first, ranks->rows.count - first);
+    return set_cause(ranks, path, findings);
 }
 
 bool lp_ranks_possible(const llmperf_profile *profile)
@@ -205,7 +278,7 @@ int lp_ranks_init(struct lp_ranks *ranks, const struct lp_findings *findings)
     struct talks talks = { { NULL, 0, 0 }, { NULL, 0, 0 } };
     int status = 0;
 
-    *ranks = (struct lp_ranks){ { NULL, 0, 0 } };
+    *ranks = (struct lp_ranks){ .rows = { NULL, 0, 0 } };
     if (findings->classes && findings->device_known && lp_ranks_possible(findings->profile))
         status = find_talks(&talks, findings);
     for (size_t i = 0; i < talks.stages.count && status == 0; i++)
@@ -219,6 +292,7 @@ int lp_ranks_init(struct lp_ranks *ranks, const struct lp_findings *findings)
 void lp_ranks_clear(struct lp_ranks *ranks)
 {
     lp_vector_clear(&ranks->rows);
+    lp_strings_clear(&ranks->pool);
 }
 
 void lp_ranks_extremes(const struct lp_ranks *ranks, const char *region,

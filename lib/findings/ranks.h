@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/base/strings.h"
 #include "lib/base/vector.h"
 #include "lib/profile/fields.h"
 
@@ -15,6 +16,7 @@ struct lp_findings;
 /** Zero-initialised: none. */
 struct lp_ranks {
     LP_VECTOR(struct lp_rank) rows; /* by stage, then by device */
+    struct lp_strings pool;         /* causes */
 };
 
 /** Do the regions of this profile have two GPUs? */

@@ -53,7 +53,9 @@ struct lp_stage_facts {
     double copy_cast_ms; /* part of device_ms */
     double small_ms;     /* part of device_ms: norm, elementwise, copy/cast, reduction */
     struct lp_idle_call around_call, between_call; /* in its gaps before, after; between kernels */
-    double waiting_ms;             /* lower bound, in collectives, of the GPU that waits longest */
+    double waiting_ms;             /* in collectives, of the GPU that waits longest */
+    double last_share;             /* NaN: waiting_ms is a lower bound */
+    const char *straggler_cause;   /* why last_gpu arrives last; NULL: not known */
     int32_t waiting_gpu, last_gpu; /* that GPU, and the one that it waits for */
 };
 

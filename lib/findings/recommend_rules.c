@@ -401,11 +401,22 @@ static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommend
     add(out, "waiting_share", share);
     add(out, "waiting_gpu", stage->waiting_gpu);
     add(out, "last_gpu", stage->last_gpu);
+    add(out, "last_share", stage->last_share);
+    add_word(out, "cause", stage->straggler_cause);
     lp_text_printf(text,
-                   "GPU %" PRId32 " waits in collectives for at least %s %% of %s, for GPU %" PRId32
-                   ", which arrives last: look for what delays that one (its host thread, its "
-                   "clocks, a larger share of the work).",
-                   stage->waiting_gpu, PERCENT(share), stage->label, stage->last_gpu);
+                   "GPU %" PRId32
+                   " waits %s%s ms a call of %s (%s %%) in collectives for GPU %" PRId32
+                   ", which arrives last",
+                   stage->waiting_gpu, isnan(stage->last_share) ? "at least " : "",
+                   N(stage->waiting_ms / (double)stage->instances), stage->label, PERCENT(share),
+                   stage->last_gpu);
+    if (stage->last_share > 0)
+        lp_text_printf(text, " at %s %% of them", PERCENT(stage->last_share));
+    if (stage->straggler_cause)
+        lp_text_printf(text, ": %s.", stage->straggler_cause);
+    else
+        lp_text_puts(text, ": look for what delays that one (its host thread, its clocks, a larger "
+                           "share of the work).");
     return true;
 }
 

@@ -41,6 +41,22 @@ struct lp_stage_operator {
     double flops, bytes;
 };
 
+/** Calls of a collective kernel in a region. */
+struct lp_collective_calls {
+    const char *name, *region, *captured_in; /* as in llmperf_kernel_stats */
+    const char *clock;                       /* boot id of the host that `calls` has the time of */
+    uint32_t process_id;
+    int32_t device;
+    uint64_t calls;
+    double total_ms, min_ms;
+    double compared_ms, shared_ms;
+};
+
+struct lp_collective_row {
+    struct lp_collective_calls stats;
+    struct lp_blob calls; /* the newest ones: lp_calls_next() */
+};
+
 struct lp_latency_row {
     llmperf_latency stats;
     struct lp_blob histogram;
@@ -68,6 +84,7 @@ struct llmperf_profile {
     LP_VECTOR(struct lp_stage_operator) stage_operators;
     LP_VECTOR(struct lp_device_time) devices; /* fields.h */
     LP_VECTOR(llmperf_requests) requests;     /* at most one */
+    LP_VECTOR(struct lp_collective_row) collectives;
     LP_VECTOR(struct lp_latency_row) latencies;
     LP_VECTOR(llmperf_slow_request) slow_requests;
     LP_VECTOR(llmperf_load) load;

@@ -52,31 +52,35 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
                    offsetof(struct lp_kernel_row, durations) == sizeof(llmperf_kernel_stats) &&
                    offsetof(struct lp_iteration_stats_row, histogram) ==
                        sizeof(llmperf_iteration_stats) &&
+                   offsetof(struct lp_collective_row, calls) ==
+                       sizeof(struct lp_collective_calls) &&
                    offsetof(struct lp_latency_row, histogram) == sizeof(llmperf_latency),
                "a histogram follows the public struct of its row");
 
-#define LEDGER(type, ...)         FIELD_##type(llmperf_ledger, __VA_ARGS__)
-#define REGION(type, ...)         FIELD_##type(llmperf_region_stats, __VA_ARGS__)
-#define KERNEL(type, ...)         FIELD_##type(llmperf_kernel_stats, __VA_ARGS__)
-#define KERNEL_SHAPE(type, ...)   FIELD_##type(llmperf_kernel_shape, __VA_ARGS__)
-#define OPERATOR(type, ...)       FIELD_##type(llmperf_operator_stats, __VA_ARGS__)
-#define SPREAD(type, ...)         FIELD_##type(llmperf_iteration_stats, __VA_ARGS__)
-#define METRIC(type, ...)         FIELD_##type(llmperf_metric_stats, __VA_ARGS__)
-#define ITERATION(type, ...)      FIELD_##type(llmperf_iteration, __VA_ARGS__)
-#define WINDOW(type, ...)         FIELD_##type(llmperf_window_stats, __VA_ARGS__)
-#define WINDOW_KERNEL(type, ...)  FIELD_##type(llmperf_window_kernel, __VA_ARGS__)
-#define CAPTURE(type, ...)        FIELD_##type(llmperf_capture_stats, __VA_ARGS__)
-#define ADVICE(type, ...)         FIELD_##type(llmperf_advice, __VA_ARGS__)
-#define RANK(type, ...)           FIELD_##type(struct lp_rank, __VA_ARGS__)
-#define KERNEL_CLASS(type, ...)   FIELD_##type(struct lp_class_total, __VA_ARGS__)
-#define KERNEL_WORK(type, ...)    FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
-#define STAGE_OPERATOR(type, ...) FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
-#define DEVICE_TIME(type, ...)    FIELD_##type(struct lp_device_time, __VA_ARGS__)
-#define REQUESTS(type, ...)       FIELD_##type(llmperf_requests, __VA_ARGS__)
-#define LATENCY(type, ...)        FIELD_##type(llmperf_latency, __VA_ARGS__)
-#define SLOW_REQUEST(type, ...)   FIELD_##type(llmperf_slow_request, __VA_ARGS__)
-#define LOAD(type, ...)           FIELD_##type(llmperf_load, __VA_ARGS__)
-#define HOST_CALL(type, ...)      FIELD_##type(llmperf_host_call, __VA_ARGS__)
+#define LEDGER(type, ...)           FIELD_##type(llmperf_ledger, __VA_ARGS__)
+#define REGION(type, ...)           FIELD_##type(llmperf_region_stats, __VA_ARGS__)
+#define KERNEL(type, ...)           FIELD_##type(llmperf_kernel_stats, __VA_ARGS__)
+#define KERNEL_SHAPE(type, ...)     FIELD_##type(llmperf_kernel_shape, __VA_ARGS__)
+#define OPERATOR(type, ...)         FIELD_##type(llmperf_operator_stats, __VA_ARGS__)
+#define SPREAD(type, ...)           FIELD_##type(llmperf_iteration_stats, __VA_ARGS__)
+#define METRIC(type, ...)           FIELD_##type(llmperf_metric_stats, __VA_ARGS__)
+#define ITERATION(type, ...)        FIELD_##type(llmperf_iteration, __VA_ARGS__)
+#define WINDOW(type, ...)           FIELD_##type(llmperf_window_stats, __VA_ARGS__)
+#define WINDOW_KERNEL(type, ...)    FIELD_##type(llmperf_window_kernel, __VA_ARGS__)
+#define CAPTURE(type, ...)          FIELD_##type(llmperf_capture_stats, __VA_ARGS__)
+#define ADVICE(type, ...)           FIELD_##type(llmperf_advice, __VA_ARGS__)
+#define RANK(type, ...)             FIELD_##type(struct lp_rank, __VA_ARGS__)
+#define KERNEL_CLASS(type, ...)     FIELD_##type(struct lp_class_total, __VA_ARGS__)
+#define KERNEL_WORK(type, ...)      FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
+#define STAGE_OPERATOR(type, ...)   FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
+#define DEVICE_TIME(type, ...)      FIELD_##type(struct lp_device_time, __VA_ARGS__)
+#define REQUESTS(type, ...)         FIELD_##type(llmperf_requests, __VA_ARGS__)
+#define LATENCY(type, ...)          FIELD_##type(llmperf_latency, __VA_ARGS__)
+#define SLOW_REQUEST(type, ...)     FIELD_##type(llmperf_slow_request, __VA_ARGS__)
+#define LOAD(type, ...)             FIELD_##type(llmperf_load, __VA_ARGS__)
+#define HOST_CALL(type, ...)        FIELD_##type(llmperf_host_call, __VA_ARGS__)
+#define COLLECTIVE(type, ...)       FIELD_##type(struct lp_collective, __VA_ARGS__)
+#define COLLECTIVE_CALLS(type, ...) FIELD_##type(struct lp_collective_calls, __VA_ARGS__)
 
 static const struct lp_row_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
 static const struct lp_row_field region_fields[] = { LP_REGION_FIELDS(REGION) };
@@ -94,7 +98,10 @@ static const struct lp_row_field advice_fields[] = { LP_ADVICE_FIELDS(ADVICE) };
 static const struct lp_row_field stage_operator_fields[] = { LP_STAGE_OPERATOR_FIELDS(
     STAGE_OPERATOR) };
 static const struct lp_row_field device_fields[] = { LP_DEVICE_FIELDS(DEVICE_TIME) };
+static const struct lp_row_field collective_calls_fields[] = { LP_COLLECTIVE_CALLS_FIELDS(
+    COLLECTIVE_CALLS) };
 static const struct lp_row_field rank_fields[] = { LP_RANK_FIELDS(RANK) };
+static const struct lp_row_field collective_fields[] = { LP_COLLECTIVE_FIELDS(COLLECTIVE) };
 static const struct lp_row_field class_fields[] = { LP_CLASS_FIELDS(KERNEL_CLASS) };
 static const struct lp_row_field work_fields[] = { LP_KERNEL_WORK_FIELDS(KERNEL_WORK) };
 static const struct lp_row_field requests_fields[] = { LP_REQUESTS_FIELDS(REQUESTS) };
@@ -206,7 +213,11 @@ const struct lp_row_kind lp_row_kinds[] = {
                                      stage_operators) },
     [LP_ROW_DEVICE] = { "device_time", NULL,
                         LIST(device_fields, 0, struct lp_device_time, devices) },
+    [LP_ROW_COLLECTIVE_CALLS] = { "collective_calls", NULL,
+                                  LIST(collective_calls_fields, 0, struct lp_collective_row,
+                                       collectives) },
     [LP_ROW_RANK] = FOUND(rank_fields, struct lp_rank),
+    [LP_ROW_COLLECTIVE] = FOUND(collective_fields, struct lp_collective),
     [LP_ROW_CLASS] = FOUND(class_fields, struct lp_class_total),
     [LP_ROW_KERNEL_WORK] = FOUND(work_fields, struct lp_kernel_work),
 };

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/profile/internal_fields.h"
 #include "llmperf/findings.h"
 #include "llmperf/profile.h"
 
@@ -168,6 +169,7 @@ enum lp_unknown {
     F(NUMBER, window_ms, "ms", APART, NEVER, "window_ms") \
     F(COUNT, window_flops, "FLOP", APART, NOT_COUNTED, NULL) \
     F(COUNT, window_bytes, "bytes", APART, NOT_COUNTED, NULL) \
+    F(COUNT, message_bytes, "bytes", APART, NOT_COUNTED, "message_bytes", "region_message_bytes_total", "sizes of the messages of collectives that NCCL or the program gave; without one, the sum of the child regions") \
     F(BLOB, wall_histogram, "", APART, NO_INSTANCE, NULL)
 
 /** llmperf_kernel_stats */
@@ -426,68 +428,6 @@ enum lp_unknown {
     F(WORD, severity, "", DERIVED, NEVER, NULL) \
     F(RESERVED, reserved, "", FIRST, NEVER, NULL)
 
-/** ranks */
-#define LP_RANK_FIELDS(F) \
-    F(NAME, region, "", KEY, NEVER, "region", NULL, "path of a stage on which several GPUs work together") \
-    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
-    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
-    F(COUNT, instances, "", DERIVED, NEVER, "instances", NULL, "complete calls") \
-    F(NUMBER, wall_ms, "ms", DERIVED, NO_INSTANCE, "wall_ms", NULL, "mean host time of a call") \
-    F(NUMBER, compute_ms, "ms", DERIVED, NEVER, "compute_ms", "rank_compute_seconds", "kernel durations per call without collectives") \
-    F(NUMBER, collective_ms, "ms", DERIVED, NEVER, "collective_ms", "rank_collective_seconds", "durations of collectives per call, waiting included") \
-    F(NUMBER, collective_count, "", DERIVED, NEVER, "collective_count", NULL, "collectives per call") \
-    F(NUMBER, waiting_ms, "ms", DERIVED, UNLIKE_RANKS, "waiting_ms", "rank_waiting_seconds", "lower bound on the time per call waiting for other GPUs in collectives")
-
-/** kernel_classes */
-#define LP_CLASS_FIELDS(F) \
-    F(TEXT, stage, "", KEY, OTHER, "stage", NULL, "label of the stage; null: in no stage") \
-    F(NAME, kernel_class, "", KEY, NEVER, "kernel_class", NULL, "kernel class") \
-    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls of its kernels, memcpys or memsets, all devices") \
-    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "sum of their durations") \
-    F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "`total_ms` / `total_ms` of all classes of the stage")
-
-/** kernel_roofline */
-#define LP_KERNEL_WORK_FIELDS(F) \
-    F(NAME, demangled, "", KEY, NEVER, "kernel_name", NULL, "full C++ name of a kernel, all regions together") \
-    F(NAME, short_name, "", KEY, NEVER, "short_name", NULL, "C++ name without return type, template arguments and parameters") \
-    F(DEVICE, device, "", KEY, OTHER, "device", NULL, "CUDA device ordinal; null: unknown") \
-    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls") \
-    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "durations of all calls") \
-    F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "`total_ms` / `total_ms` of all kernels") \
-    F(NUMBER, flops, "FLOP", DERIVED, OTHER, "flops", NULL, "FLOPs of a call, mean of the calls that were measured; `reason` says why a number is null") \
-    F(NUMBER, bytes, "bytes", DERIVED, OTHER, "bytes", NULL, "bytes of device memory of a call, mean of the calls that were measured") \
-    F(NUMBER, time_ms, "ms", DERIVED, OTHER, "time_ms", NULL, "duration of a call, mean of the calls that were measured") \
-    F(NUMBER, intensity, "FLOP/byte", DERIVED, OTHER, "intensity", NULL, "`flops` / `bytes`") \
-    F(NUMBER, achieved_tflops, "TFLOP/s", DERIVED, OTHER, "achieved_tflops", NULL, "`flops` / `time_ms`") \
-    F(NUMBER, attainable_tflops, "TFLOP/s", DERIVED, OTHER, "attainable_tflops", NULL, "the smaller of the peak and bandwidth x `intensity`") \
-    F(NUMBER, achieved_gbs, "GB/s", DERIVED, OTHER, "achieved_gbs", NULL, "`bytes` / `time_ms`") \
-    F(TEXT, dtype, "", DERIVED, OTHER, "dtype", NULL, "dtype of most of its FLOPs; null: unknown, or it has none") \
-    F(TEXT, source, "", DERIVED, OTHER, "source", NULL, "where FLOPs and bytes come from; null: they are unknown") \
-    F(TEXT, reason, "", DERIVED, OTHER, "reason", NULL, "why a number is unknown; null: all are known")
-
-/** struct lp_device_time */
-#define LP_DEVICE_FIELDS(F) \
-    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
-    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
-    F(COUNT, activities, "", APART, NEVER, "activities", NULL, "kernels, memcpys and memsets, marked or not") \
-    F(NUMBER, span_ms, "ms", APART, NEVER, "span_ms", NULL, "from the first start to the last end on the device: the sum of the next four") \
-    F(NUMBER, busy_ms, "ms", APART, NEVER, "busy_ms", NULL, "time in which at least one of them ran (union of their intervals)") \
-    F(NUMBER, idle_launch_ms, "ms", APART, NEVER, "idle_launch_ms", NULL, "gaps below 1 ms while the GPU waited for the host to launch") \
-    F(NUMBER, idle_wait_ms, "ms", APART, NEVER, "idle_wait_ms", NULL, "gaps before work that was launched already") \
-    F(NUMBER, idle_host_ms, "ms", APART, NEVER, "idle_host_ms", NULL, "gaps of 1 ms or more in which the host launched nothing: it did something else") \
-    F(NUMBER, queued_ms, "ms", APART, NEVER, "queued_ms", NULL, "mean time from launch call to start: how far launches were ahead")
-
-/** struct lp_stage_operator */
-#define LP_STAGE_OPERATOR_FIELDS(F) \
-    F(NAME, stage, "", KEY, NEVER, NULL, NULL, "label of the stage") \
-    F(NAME, name, "", KEY, NEVER, "operator", NULL, "operator of the model: `qkv`, `attention`, `experts`") \
-    F(NAME, layer_kind, "", KEY, NEVER, "layers_of", NULL, "kind of the layers that have it: `dense`, `moe`, `output`") \
-    F(NAME, dtype, "", KEY, NEVER, "dtype", NULL, "format that it computes in") \
-    F(WORD, layers, "", MAX, NEVER, "layers", NULL, "layers that have it") \
-    F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "") \
-    F(NUMBER, flops, "FLOP", SUM, NEVER, "flops", NULL, "FLOPs") \
-    F(NUMBER, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of device memory")
-
 /* clang-format on */
 
 /* C types of members. */
@@ -502,6 +442,9 @@ enum lp_unknown {
 /** Rows of findings: computed from the rows of a profile, in no run file. */
 struct lp_rank {
     LP_RANK_FIELDS(LP_MEMBER)
+};
+struct lp_collective {
+    LP_COLLECTIVE_FIELDS(LP_MEMBER)
 };
 struct lp_class_total {
     LP_CLASS_FIELDS(LP_MEMBER)
@@ -561,12 +504,14 @@ enum lp_row_id {
     LP_ROW_HOST_CALL = LLMPERF_ROWS_HOST_CALLS,
     LP_ROW_STAGE_OPERATOR,
     LP_ROW_DEVICE,
+    LP_ROW_COLLECTIVE_CALLS,
     LP_ROW_ADVICE, /* from here on rows of findings */
     LP_ROW_RANK,
+    LP_ROW_COLLECTIVE,
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 21 /* that a profile holds */
+#define LP_ROW_KINDS 22 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

@@ -230,6 +230,7 @@ static int fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint
     stats->context = freezer->work.quantities[node][LLMPERF_QUANTITY_CONTEXT];
     stats->flops = freezer->work.quantities[node][LLMPERF_QUANTITY_FLOPS];
     stats->bytes = freezer->work.quantities[node][LLMPERF_QUANTITY_BYTES];
+    stats->message_bytes = freezer->work.quantities[node][LLMPERF_QUANTITY_MESSAGE_BYTES];
     stats->flops_origin = origin_of(freezer, node, LLMPERF_QUANTITY_FLOPS);
     stats->bytes_origin = origin_of(freezer, node, LLMPERF_QUANTITY_BYTES);
     return stats->path && stats->label ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
@@ -544,6 +545,8 @@ static int fill_profile(struct freezer *freezer)
     for (size_t i = 0; i < totals->iterations.host_calls.rows.count; i++)
         if ((status = add_host_call_row(freezer, &totals->iterations.host_calls.rows.items[i])) < 0)
             return status;
+    if ((status = lp_collectives_freeze(totals, freezer->process_id, freezer->profile)) < 0)
+        return status;
     if ((status = lp_iterations_freeze(&totals->iterations, totals->names, &totals->classifier,
                                        freezer->profile)) < 0)
         return status;

@@ -63,6 +63,7 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_vector_clear(&profile->window_kernels);
     lp_vector_clear(&profile->stage_operators);
     lp_vector_clear(&profile->devices);
+    lp_vector_clear(&profile->collectives);
     lp_vector_clear(&profile->requests);
     lp_vector_clear(&profile->latencies);
     lp_vector_clear(&profile->slow_requests);

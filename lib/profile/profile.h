@@ -16,7 +16,7 @@
 
 struct lp_totals;
 
-#define LP_QUANTITIES 6u /* indexed by LLMPERF_QUANTITY_…; 0 unused */
+#define LP_QUANTITIES 7u /* indexed by LLMPERF_QUANTITY_…; 0 unused */
 
 /** Gives the work of a call of a stage that the program did not count. */
 struct lp_work_source {
@@ -35,6 +35,9 @@ struct lp_work_source {
  * @return 0 or LLMPERF_ENOMEM. */
 int lp_profile_derive_work(llmperf_profile *profile, const struct lp_work_source *source,
                            uint64_t *derived_out, uint64_t *averaged_out);
+
+/** The class of kernels that communicate with other GPUs. */
+#define LP_CLASS_COLLECTIVE "collective"
 
 /** Gives the class of a kernel, 0 to LLMPERF_ITERATION_CLASSES - 1. */
 struct lp_classifier {

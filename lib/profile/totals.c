@@ -41,6 +41,7 @@ void lp_totals_free(struct lp_totals *totals)
     lp_vector_clear(&totals->kernels);
     lp_vector_clear(&totals->shapes);
     lp_iterations_clear(&totals->iterations);
+    lp_collectives_clear(&totals->collectives);
     lp_hashmap_clear(&totals->device_rows);
     lp_hashmap_clear(&totals->kernel_rows);
     lp_hashmap_clear(&totals->shape_rows);
@@ -126,7 +127,12 @@ void lp_totals_set_work(struct lp_totals *totals, const struct lp_work_source *s
 
 void lp_totals_set_classes(struct lp_totals *totals, const struct lp_classifier *classifier)
 {
+    const char *name;
+
     totals->classifier = *classifier;
+    for (uint8_t i = 1; classifier->name && (name = classifier->name(classifier->context, i)); i++)
+        if (strcmp(name, LP_CLASS_COLLECTIVE) == 0)
+            totals->collective_class = i;
 }
 
 void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit)
@@ -404,5 +410,6 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
             totals->failed = true;
         lp_iterations_add_to_device(&totals->iterations, &activities[i]);
         lp_iterations_add(&totals->iterations, &activities[i], kernel->kernel_class);
+        lp_collectives_add(totals, kernel, &activities[i]);
     }
 }

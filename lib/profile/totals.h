@@ -6,6 +6,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
 #include "lib/profile/busy.h"
+#include "lib/profile/collectives.h"
 #include "lib/profile/distribution.h"
 #include "lib/profile/histogram.h"
 #include "lib/profile/iterations.h"
@@ -60,6 +61,7 @@ struct lp_kernel_total {
     uint32_t last_shape; /* row of the shape before; LP_HASHMAP_NONE: none */
     uint64_t calls, bytes, total_ns, min_ns, max_ns;
     struct lp_histogram durations;
+    struct lp_overlap overlap; /* of a collective */
 };
 
 struct lp_totals {
@@ -76,6 +78,8 @@ struct lp_totals {
     bool sampled;
     double sampled_share; /* of the time, for all regions alike; NaN: by stage */
     struct lp_classifier classifier;
+    uint8_t collective_class; /* number of the class of collectives; 0: there is none */
+    struct lp_collectives collectives;
     struct lp_counter_totals *counters; /* NULL: none */
     uint32_t last_kernel;               /* row of the previous activity */
     bool failed;

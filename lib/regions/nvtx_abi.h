@@ -55,6 +55,7 @@ struct lp_nvtx_attributes {
         int64_t i64;
         uint32_t u32;
         int32_t i32;
+        const void *pointer; /* to the first of `reserved` struct lp_nvtx_payload */
     } payload;
     int32_t message_type;
     union {
@@ -80,10 +81,40 @@ typedef const void *(*lp_nvtx_export_table)(uint32_t id);
 #define LP_NVTX_EXTENSION_PAYLOAD 2
 
 enum {
+    LP_NVTX_SCHEMA_REGISTER = 0,
     LP_NVTX_RANGE_PUSH_PAYLOAD = 3,
     LP_NVTX_RANGE_POP_PAYLOAD = 4,
     LP_NVTX_RANGE_START_PAYLOAD = 5,
     LP_NVTX_RANGE_END_PAYLOAD = 6
+};
+
+/** Type of a payload that is a list of struct lp_nvtx_payload. */
+#define LP_NVTX_PAYLOAD_EXTENDED ((int32_t)0xdfbd0009)
+
+#define LP_NVTX_SCHEMA_HAS_ID  (UINT64_C(1) << 8)  /* in `fields` */
+#define LP_NVTX_SCHEMA_DYNAMIC (UINT64_C(1) << 32) /* first id that the tool gives */
+
+struct lp_nvtx_payload {
+    uint64_t schema;
+    size_t size;
+    const void *bytes;
+};
+
+struct lp_nvtx_schema_entry {
+    uint64_t flags, type;
+    const char *name, *description;
+    uint64_t detail, offset;
+    const void *semantics, *reserved;
+};
+
+struct lp_nvtx_schema {
+    uint64_t fields;
+    const char *name;
+    uint64_t type, flags;
+    const struct lp_nvtx_schema_entry *entries;
+    size_t entry_count, static_size, pack_align;
+    uint64_t id;
+    void *extension;
 };
 
 struct lp_nvtx_segment {

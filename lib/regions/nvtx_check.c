@@ -36,10 +36,27 @@ LP_NVTX_NUMBERS(SAME_NAMED)
 
 #ifdef HAVE_PAYLOAD
 SAME_NUMBER(LP_NVTX_EXTENSION_PAYLOAD, NVTX_EXT_PAYLOAD_MODULEID);
+SAME_NUMBER(LP_NVTX_SCHEMA_REGISTER, NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
 SAME_NUMBER(LP_NVTX_RANGE_PUSH_PAYLOAD, NVTX3EXT_CBID_nvtxRangePushPayload);
 SAME_NUMBER(LP_NVTX_RANGE_POP_PAYLOAD, NVTX3EXT_CBID_nvtxRangePopPayload);
 SAME_NUMBER(LP_NVTX_RANGE_START_PAYLOAD, NVTX3EXT_CBID_nvtxRangeStartPayload);
 SAME_NUMBER(LP_NVTX_RANGE_END_PAYLOAD, NVTX3EXT_CBID_nvtxRangeEndPayload);
+SAME_NUMBER(LP_NVTX_PAYLOAD_EXTENDED, NVTX_PAYLOAD_TYPE_EXT);
+static_assert(sizeof(struct lp_nvtx_payload) == sizeof(nvtxPayloadData_t) &&
+                  offsetof(struct lp_nvtx_payload, bytes) == offsetof(nvtxPayloadData_t, payload),
+              "payload");
+static_assert(sizeof(struct lp_nvtx_schema_entry) == sizeof(nvtxPayloadSchemaEntry_t) &&
+                  offsetof(struct lp_nvtx_schema_entry, name) ==
+                      offsetof(nvtxPayloadSchemaEntry_t, name) &&
+                  offsetof(struct lp_nvtx_schema_entry, offset) ==
+                      offsetof(nvtxPayloadSchemaEntry_t, offset),
+              "schema entry");
+static_assert(sizeof(struct lp_nvtx_schema) == sizeof(nvtxPayloadSchemaAttr_t) &&
+                  offsetof(struct lp_nvtx_schema, entries) ==
+                      offsetof(nvtxPayloadSchemaAttr_t, entries) &&
+                  offsetof(struct lp_nvtx_schema, id) ==
+                      offsetof(nvtxPayloadSchemaAttr_t, schemaId),
+              "schema");
 static_assert(sizeof(struct lp_nvtx_segment) == sizeof(nvtxExtModuleSegment_t) &&
                   offsetof(struct lp_nvtx_segment, slot_count) ==
                       offsetof(nvtxExtModuleSegment_t, slotCount) &&

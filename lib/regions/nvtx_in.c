@@ -7,9 +7,17 @@
 #include "lib/regions/capture.h"
 #include "lib/regions/nvtx_abi.h"
 #include "lib/regions/nvtx_in.h"
+#include "lib/regions/nvtx_payload.h"
 #include "lib/regions/region_stack.h"
 
-/* A payload has no unit, except in domain LLM: there it is the number of tokens. */
+static void count(struct lp_thread *thread, uint32_t quantity, uint64_t amount)
+{
+    if (amount > 0 && thread->depth <= LLMPERF_REGION_DEPTH && lp_thread_recording())
+        lp_thread_record(thread, LP_RECORD_COUNT, (uint16_t)quantity, thread->node, amount);
+}
+
+/* A number has no unit, except in domain LLM: there it is the number of tokens. A payload with a
+ * schema may be that of a message between GPUs. */
 static void count_payload(struct lp_thread *thread, const struct lp_nvtx_domain *domain,
                           const struct lp_nvtx_attributes *attributes)
 {
@@ -26,11 +34,12 @@ static void count_payload(struct lp_thread *thread, const struct lp_nvtx_domain 
     case LP_NVTX_PAYLOAD_INT32:
         amount = attributes->payload.i32;
         break;
+    case LP_NVTX_PAYLOAD_EXTENDED:
+        count(thread, LLMPERF_QUANTITY_MESSAGE_BYTES, lp_nvtx_message_bytes(domain, attributes));
+        return;
     }
-    if (amount > 0 && thread->depth <= LLMPERF_REGION_DEPTH && lp_thread_recording() &&
-        strcmp(domain->name, "LLM") == 0)
-        lp_thread_record(thread, LP_RECORD_COUNT, LLMPERF_QUANTITY_TOKENS, thread->node,
-                         (uint64_t)amount);
+    if (strcmp(domain->name, "LLM") == 0)
+        count(thread, LLMPERF_QUANTITY_TOKENS, amount > 0 ? (uint64_t)amount : 0);
 }
 
 /* The range's level in its domain, from 0, as NVTX returns it; negative: none. */
@@ -231,8 +240,7 @@ static bool fill_module(const struct lp_nvtx_callbacks *callbacks, int module,
     return true;
 }
 
-/* Functions of the payload extension. A payload cannot be read without its schema, so it is
- * ignored, and a range whose name is only in the payload has no name. */
+/* Functions of the payload extension. A range whose name is only in the payload has no name. */
 
 static int range_push_payload(const void *handle, const void *payloads, size_t count)
 {
@@ -263,6 +271,7 @@ static void range_end_payload(const void *handle, uint64_t id, const void *paylo
 }
 
 static const struct place payload[] = {
+    PLACE(LP_NVTX_SCHEMA_REGISTER, lp_nvtx_schema_register),
     PLACE(LP_NVTX_RANGE_PUSH_PAYLOAD, range_push_payload),
     PLACE(LP_NVTX_RANGE_POP_PAYLOAD, range_pop_payload),
     PLACE(LP_NVTX_RANGE_START_PAYLOAD, range_start_payload),

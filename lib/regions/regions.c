@@ -66,7 +66,7 @@ void llmperf_region_count(uint32_t quantity, uint64_t amount)
     struct lp_thread *thread = lp_thread_recording() ? lp_thread_get() : NULL;
 
     if (thread && thread->node != LP_PATH_ROOT && amount > 0 &&
-        quantity >= LLMPERF_QUANTITY_TOKENS && quantity <= LLMPERF_QUANTITY_BYTES)
+        quantity >= LLMPERF_QUANTITY_TOKENS && quantity <= LLMPERF_QUANTITY_MESSAGE_BYTES)
         lp_thread_record(thread, LP_RECORD_COUNT, (uint16_t)quantity, thread->node, amount);
 }
 

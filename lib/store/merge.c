@@ -86,6 +86,17 @@ static int add_shape(struct merger *merger, const llmperf_kernel_shape *from)
     return lp_merge_shape(&merger->rows, merger->out, &row);
 }
 
+static int add_collective(struct merger *merger, const struct lp_collective_row *from)
+{
+    struct lp_collective_row row = *from;
+    int status = merged_process(merger, from->stats.process_id, &row.stats.process_id);
+
+    row.stats.device = lp_merged_gpu(&merger->gpus, row.stats.device);
+    if (!row.stats.clock && merger->runs)
+        row.stats.clock = merger->gpus.clock;
+    return status < 0 ? status : push(merger, LP_ROW_COLLECTIVE_CALLS, &row);
+}
+
 static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
 {
     llmperf_metric_stats stats = *from;
@@ -300,6 +311,8 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_shape(merger, &part->kernel_shapes.items[i]);
     for (size_t i = 0; i < part->host_calls.count && status == 0; i++)
         status = lp_merge_host_call(&merger->rows, merger->out, &part->host_calls.items[i]);
+    for (size_t i = 0; i < part->collectives.count && status == 0; i++)
+        status = add_collective(merger, &part->collectives.items[i]);
     for (size_t i = 0; i < part->iteration_stats.count && status == 0; i++)
         status = lp_merge_spread(&merger->rows, merger->out, &part->iteration_stats.items[i]);
     for (size_t i = 0; keep && i < part->iterations.count && status == 0; i++)

@@ -90,11 +90,24 @@ static int add_host(struct lp_merged_gpus *gpus, const char *host)
     return 0;
 }
 
+/* Processes of one boot of a host have one clock. */
+static int set_clock(struct lp_merged_gpus *gpus, const struct json_t *host)
+{
+    const char *boot = text_of(host, "boot_id");
+    const char *clock = boot ? boot : text_of(host, "hostname");
+
+    free(gpus->clock);
+    gpus->clock = clock ? strdup(clock) : NULL;
+    return clock && !gpus->clock ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+}
+
 int lp_merged_gpus_add(struct lp_merged_gpus *gpus, const char *env)
 {
     json_t *root = env ? json_loads(env, 0, NULL) : NULL, *list = json_object_get(root, "gpus");
     int status = add_host(gpus, text_of(json_object_get(root, "host"), "hostname"));
 
+    if (status == 0)
+        status = set_clock(gpus, json_object_get(root, "host"));
     gpus->unread += env && !root;
     gpus->part.count = 0;
     for (size_t i = 0; i < json_array_size(list) && status == 0; i++)
@@ -167,6 +180,7 @@ void lp_merged_gpus_clear(struct lp_merged_gpus *gpus)
         json_decref(gpus->gpus.items[i]);
     for (size_t i = 0; i < gpus->hosts.count; i++)
         free(gpus->hosts.items[i]);
+    free(gpus->clock);
     lp_vector_clear(&gpus->gpus);
     lp_vector_clear(&gpus->part);
     lp_vector_clear(&gpus->hosts);

@@ -19,6 +19,7 @@ struct lp_merged_gpus {
     gpus;                    /* by number; description from the run's env.json; NULL: none */
     LP_VECTOR(int32_t) part; /* by device of the current part: number in the merged run */
     LP_VECTOR(char *) hosts; /* of all runs, without duplicates */
+    char *clock; /* boot id of the current part's host, else its name; NULL: not known */
     bool renumbered;
     uint32_t unread; /* runs whose env.json could not be parsed, or memory ran out */
 };

@@ -16,7 +16,7 @@
 #include "llmperf/sys/trace.h"
 
 #define LP_TRACE_SHIFT_STEP 64u /* of lp_queued() */
-#define LP_TRACE_QUANTITIES 6u  /* indexed by LLMPERF_QUANTITY_…; 0 unused */
+#define LP_TRACE_QUANTITIES 7u  /* indexed by LLMPERF_QUANTITY_…; 0 unused */
 
 /** A GPU. Unknown numbers are 0, an unknown name is "". */
 struct lp_trace_gpu {

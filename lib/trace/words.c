@@ -94,7 +94,8 @@ void lp_trace_words_clear(struct lp_trace_words *words)
 
 const char *lp_trace_quantity(uint32_t quantity)
 {
-    static const char *const words[] = { "", "tokens", "sequences", "context", "flops", "bytes" };
+    static const char *const words[] = { "",      "tokens", "sequences",    "context",
+                                         "flops", "bytes",  "message_bytes" };
 
     return quantity < sizeof(words) / sizeof(words[0]) ? words[quantity] : "";
 }

@@ -227,7 +227,7 @@ for side in ("base", "new"):
     assert abs(rows[step, "device", "job", None][side]["mean_ms"] - sum(devices)) < 1e-9
     talks = [rows[step, "collective", "rank", rank][side]["mean_ms"] for rank in range(2)]
     assert abs(rows[step, "communicating", "job", None][side]["mean_ms"] - min(talks)) < 1e-9
-    assert abs(rows[step, "waiting", "job", None][side]["mean_ms"] - (max(talks) - min(talks))) < 1e-9
+    assert max(talks) - min(talks) <= rows[step, "waiting", "job", None][side]["mean_ms"] < 1.2 * (max(talks) - min(talks))
 assert job["verdict"] == rows[step, "waiting", "job", None]["verdict"] == "faster"
 PY
 expect 0 compare tensor.0 tensor

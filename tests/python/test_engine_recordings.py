@@ -360,11 +360,20 @@ class Recorded(support.TestCase):
             self.assertEqual([(row["device"], row["collective_count"]) for row in rows], [(0, count), (1, count)])
             least = min(row["collective_ms"] for row in rows)
             for row in rows:
-                self.assertAlmostEqual(row["waiting_ms"], row["collective_ms"] - least, places=9)
+                self.assertEqual(row["waiting_source"], "calls")
+                self.assertAlmostEqual(row["waiting_ms"] + row["transfer_ms"], row["collective_ms"], places=9)
+                self.assertGreaterEqual(row["waiting_ms"], row["collective_ms"] - least)
+            self.assertAlmostEqual(sum(row["last_share"] for row in rows), 1)
+            # Both GPUs are in the transfer together.
+            self.assertAlmostEqual(rows[0]["transfer_ms"], rows[1]["transfer_ms"], delta=0.02 * rows[0]["transfer_ms"])
         # Each step the second GPU waited 0.19 ms and more for the first, whose host was late.
         advice = {row["id"]: row for row in metrics["recommendations"]}["uneven_ranks"]
         self.assertEqual((advice["region"], advice["evidence"]["waiting_gpu"], advice["evidence"]["last_gpu"]), (STEP, 1, 0))
         self.assertTrue(0.05 < advice["evidence"]["waiting_share"] < 0.2, advice)
+        self.assertIn("its host launches late", advice["text"])
+        for row in metrics["collectives"]:
+            self.assertEqual((row["ranks"], row["transfer_source"], row["algorithm"], row["protocol"]), (2, "ranks", "not tree", None))
+        self.assertEqual({row["kind"] for row in metrics["collectives"]}, {"all_reduce", "all_gather"})
 
     def test_merged_ranks_are_the_sum_of_both(self) -> None:
         profiles = self.ranks()

@@ -154,6 +154,7 @@ LLMPERF_QUANTITY_SEQUENCES = 2
 LLMPERF_QUANTITY_CONTEXT = 3
 LLMPERF_QUANTITY_FLOPS = 4
 LLMPERF_QUANTITY_BYTES = 5
+LLMPERF_QUANTITY_MESSAGE_BYTES = 6
 LLMPERF_REGION_DEPTH = 128
 LLMPERF_LABEL_BYTES = 1024
 
@@ -589,6 +590,7 @@ class llmperf_region_stats(Structure):
         ("window_ms", c_double),
         ("window_flops", c_uint64),
         ("window_bytes", c_uint64),
+        ("message_bytes", c_uint64),
     ]
 
 

@@ -182,9 +182,10 @@ def region(label: Union[str, bytes], *, tokens: Amount = None, sequences: Amount
 
 
 def count(*, tokens: Amount = None, sequences: Amount = None, context: Amount = None,
-          flops: Amount = None, bytes: Amount = None) -> None:
+          flops: Amount = None, bytes: Amount = None, message_bytes: Amount = None) -> None:
     """Add amounts to the innermost open region of this thread; units as in region().
 
+    message_bytes: size of the message of a collective that the region launches.
     Without an open region this does nothing.
     """
     if tokens is not None:
@@ -197,6 +198,8 @@ def count(*, tokens: Amount = None, sequences: Amount = None, context: Amount = 
         _count(_native.LLMPERF_QUANTITY_FLOPS, _amount("flops", flops))
     if bytes is not None:
         _count(_native.LLMPERF_QUANTITY_BYTES, _amount("bytes", bytes))
+    if message_bytes is not None:
+        _count(_native.LLMPERF_QUANTITY_MESSAGE_BYTES, _amount("message_bytes", message_bytes))
 
 
 class prefill:

@@ -47,8 +47,11 @@ struct pattern {
     regex_t regex;
 };
 
+typedef LP_VECTOR(struct pattern) pattern_list;
+
 struct lp_kernel_classes {
-    LP_VECTOR(struct pattern) patterns; /* in the order of the table */
+    pattern_list patterns;          /* in the order of the table */
+    pattern_list traits[LP_TRAITS]; /* of collectives; class_name: the value */
     /* (hash, length of a kernel's name) -> index of its pattern, or the number of patterns if none
      * matches. Reports look up a name once per region. */
     struct lp_hashmap known;
@@ -108,8 +111,8 @@ static int add_regex(struct pattern *pattern, const char *expression)
                     expression, reason);
 }
 
-static int add_pattern(struct lp_kernel_classes *classes, const char *class_name, enum part part,
-                       const char *text)
+static int add_pattern(struct lp_kernel_classes *classes, pattern_list *list,
+                       const char *class_name, enum part part, const char *text)
 {
     struct pattern pattern = { .class_name = class_name, .part = part };
     int status = 0;
@@ -122,7 +125,7 @@ static int add_pattern(struct lp_kernel_classes *classes, const char *class_name
         status = add_regex(&pattern, text + strlen(REGEX_PREFIX));
     else if (!keep_text(classes, &pattern, text))
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
-    if (status == 0 && (status = lp_vector_push(&classes->patterns, pattern)) < 0 && !pattern.text)
+    if (status == 0 && (status = lp_vector_push(list, pattern)) < 0 && !pattern.text)
         regfree(&pattern.regex);
     return status;
 }
@@ -149,43 +152,88 @@ static int part_of(const llmperf_config *config, size_t index, enum part *part)
     return 0;
 }
 
-static int add_rule(struct lp_kernel_classes *classes, const llmperf_config *config, size_t index)
-{
-    char key[64];
-    const char *text, *class_name;
+struct rule {
+    const char *list; /* "rules" */
+    size_t index;
+    const char *value; /* class, or trait of a collective */
     enum part part;
+};
+
+static int add_patterns(struct lp_kernel_classes *classes, pattern_list *list,
+                        const llmperf_config *config, const struct rule *rule)
+{
+    const char *text, *value = lp_strings_add(&classes->pool, rule->value);
+    char key[64];
     size_t count;
     int status;
 
-    snprintf(key, sizeof(key), "rules.%zu.class", index);
-    if ((status = llmperf_config_text(config, key, &text)) < 0)
-        return status;
-    if (!(class_name = lp_strings_add(&classes->pool, text)))
+    if (!value)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    if ((status = part_of(config, index, &part)) < 0)
-        return status;
-    snprintf(key, sizeof(key), "rules.%zu.patterns", index);
+    snprintf(key, sizeof(key), "%s.%zu.patterns", rule->list, rule->index);
     if ((count = llmperf_config_length(config, key)) == 0)
         return lp_error(LLMPERF_EFORMAT,
-                        "kernel classes: rule %zu (class %s) needs a list \"patterns\"", index,
-                        class_name);
+                        "kernel classes: rule %zu (class %s) needs a list \"patterns\"",
+                        rule->index, value);
     for (size_t i = 0; i < count; i++) {
-        snprintf(key, sizeof(key), "rules.%zu.patterns.%zu", index, i);
+        snprintf(key, sizeof(key), "%s.%zu.patterns.%zu", rule->list, rule->index, i);
         if ((status = llmperf_config_text(config, key, &text)) < 0 ||
-            (status = add_pattern(classes, class_name, part, text)) < 0)
+            (status = add_pattern(classes, list, value, rule->part, text)) < 0)
             return status;
     }
     return 0;
+}
+
+static int add_rule(struct lp_kernel_classes *classes, const llmperf_config *config, size_t index)
+{
+    char key[64];
+    const char *text;
+    enum part part;
+    int status;
+
+    snprintf(key, sizeof(key), "rules.%zu.class", index);
+    if ((status = llmperf_config_text(config, key, &text)) < 0 ||
+        (status = part_of(config, index, &part)) < 0)
+        return status;
+    return add_patterns(classes, &classes->patterns, config,
+                        &(struct rule){ "rules", index, text, part });
+}
+
+static int add_trait(struct lp_kernel_classes *classes, const llmperf_config *config, size_t index)
+{
+    static const char *const names[LP_TRAITS] = { "kind", "algorithm", "protocol", "dtype" };
+    char key[64];
+    const char *text;
+    int status;
+
+    for (size_t i = 0; i < LP_TRAITS; i++) {
+        snprintf(key, sizeof(key), "collectives.%zu.%s", index, names[i]);
+        if (!llmperf_config_has(config, key))
+            continue;
+        if ((status = llmperf_config_text(config, key, &text)) < 0)
+            return status;
+        return add_patterns(classes, &classes->traits[i], config,
+                            &(struct rule){ "collectives", index, text, WHOLE });
+    }
+    return lp_error(LLMPERF_EFORMAT,
+                    "kernel classes: collectives %zu needs a kind, algorithm, protocol or dtype",
+                    index);
+}
+
+static void free_patterns(pattern_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->items[i].text)
+            regfree(&list->items[i].regex);
+    lp_vector_clear(list);
 }
 
 void lp_kernel_classes_free(struct lp_kernel_classes *classes)
 {
     if (!classes)
         return;
-    for (size_t i = 0; i < classes->patterns.count; i++)
-        if (!classes->patterns.items[i].text)
-            regfree(&classes->patterns.items[i].regex);
-    lp_vector_clear(&classes->patterns);
+    free_patterns(&classes->patterns);
+    for (size_t i = 0; i < LP_TRAITS; i++)
+        free_patterns(&classes->traits[i]);
     lp_hashmap_clear(&classes->known);
     lp_strings_clear(&classes->pool);
     free(classes);
@@ -313,6 +361,23 @@ const char *lp_kernel_class(struct lp_kernel_classes *classes, const char *name,
                                            : OTHER_CLASS;
 }
 
+const char *lp_collective_trait(const struct lp_kernel_classes *classes,
+                                enum lp_collective_trait trait, const char *name)
+{
+    const pattern_list *list = &classes->traits[trait];
+    struct small_text whole = { .text = { .bytes = NULL } };
+    const char *value = NULL;
+
+    lp_text_puts(&whole.text, name);
+    if (whole.text.bytes)
+        prepare(&whole);
+    for (size_t i = 0; whole.text.bytes && i < list->count && !value; i++)
+        if (matches(&list->items[i], &whole))
+            value = list->items[i].class_name;
+    lp_text_clear(&whole.text);
+    return value;
+}
+
 const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index)
 {
     return index < classes->name_count ? classes->names[index] : NULL;
@@ -358,6 +423,8 @@ int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_
     status = llmperf_config_open(path ? path : "kernel_classes.yaml", &config);
     for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "rules"); i++)
         status = add_rule(classes, config, i);
+    for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "collectives"); i++)
+        status = add_trait(classes, config, i);
     if (status == 0 && classes->patterns.count == 0)
         status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table needs a list \"rules\"");
     llmperf_config_free(config);

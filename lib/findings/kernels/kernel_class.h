@@ -20,6 +20,19 @@ void lp_kernel_classes_free(struct lp_kernel_classes *classes);
  * @param kind  LLMPERF_ACTIVITY_…. */
 const char *lp_kernel_class(struct lp_kernel_classes *classes, const char *name, uint32_t kind);
 
+/** What the name of a collective says of it. */
+enum lp_collective_trait {
+    LP_TRAIT_KIND,      /* "all_reduce" */
+    LP_TRAIT_ALGORITHM, /* "tree" */
+    LP_TRAIT_PROTOCOL,  /* "LL" */
+    LP_TRAIT_DTYPE,     /* "bf16" */
+    LP_TRAITS
+};
+
+/** The trait of the collective kernel with this C++ name; NULL: the name does not say. */
+const char *lp_collective_trait(const struct lp_kernel_classes *classes,
+                                enum lp_collective_trait trait, const char *name);
+
 /** Class by number: "memory op", "other", then those of the table in its order. There are at most
  * LLMPERF_ITERATION_CLASSES; further ones count as "other". NULL: no such class. */
 const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index);

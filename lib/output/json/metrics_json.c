@@ -321,6 +321,8 @@ static void put_findings(struct lp_metrics *metrics)
                     findings->class_totals.rows.count);
     else
         lp_put_null(metrics, "kernel_classes", LP_REASON_NO_CLASSES);
+    lp_put_rows(metrics, "collectives", LP_ROW_COLLECTIVE, findings->collectives.rows.items,
+                findings->collectives.rows.count);
     lp_put_rows(metrics, "ranks", LP_ROW_RANK, findings->ranks.rows.items,
                 findings->ranks.rows.count);
 }

@@ -2,7 +2,10 @@
 /* Tables of device work: kernels by name, CUDA graphs, triggered windows, GPUs that share a
  * stage. */
 #include <inttypes.h>
+#include <math.h>
+#include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/findings/limits/facts.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/tables_md.h"
@@ -145,16 +148,29 @@ void lp_windows_md(const struct lp_findings *findings, struct lp_text *out)
         "They are not a random sample, so the other device numbers of this report exclude them.\n");
 }
 
+static void put_causes(const struct lp_findings *findings, struct lp_text *out)
+{
+    for (size_t i = 0; i < findings->ranks.rows.count; i++) {
+        const struct lp_rank *rank = &findings->ranks.rows.items[i];
+
+        if (rank->cause)
+            lp_text_printf(out, "\nThe others wait for GPU %" PRId32 " in `%s`: %s.\n",
+                           rank->device, rank->region, rank->cause);
+    }
+}
+
 void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out)
 {
     if (findings->ranks.rows.count == 0)
         return;
     lp_text_puts(out,
                  "\n## GPUs that work together\n\nPer call; kernel times are sums. A collective "
-                 "ends after the last GPU has arrived, so each GPU waits at least for the time "
-                 "that it spends in collectives beyond the GPU with the least.\n\n| Stage | GPU | "
-                 "Calls | Wall ms | Computing ms | In collectives ms | Collectives | Waiting ms, "
-                 "at least |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+                 "moves data once the last GPU has arrived: waiting is before, transfer after "
+                 "that. Where the calls of the GPUs could not be matched, waiting is a lower "
+                 "bound (at least): the time in collectives beyond the GPU with the least.\n\n| "
+                 "Stage | GPU | Calls | Wall ms | Computing ms | In collectives ms | Collectives | "
+                 "Waiting ms | Transfer ms | Arrives last % |\n| --- | ---: | ---: | ---: | ---: | "
+                 "---: | ---: | ---: | ---: | ---: |\n");
     for (size_t i = 0; i < findings->ranks.rows.count; i++) {
         const struct lp_rank *rank = &findings->ranks.rows.items[i];
 
@@ -167,7 +183,69 @@ void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out)
         lp_md_cell_number(out, rank->compute_ms);
         lp_md_cell_number(out, rank->collective_ms);
         lp_md_cell_number(out, rank->collective_count);
-        lp_md_cell_number(out, rank->waiting_ms);
+        if (isnan(rank->transfer_ms) && !isnan(rank->waiting_ms))
+            lp_text_printf(out, " at least %s |", LP_NUMBER(rank->waiting_ms, 3));
+        else
+            lp_md_cell_number(out, rank->waiting_ms);
+        lp_md_cell_number(out, rank->transfer_ms);
+        lp_md_cell_number(out, 100 * rank->last_share);
         lp_text_puts(out, "\n");
+    }
+    put_causes(findings, out);
+}
+
+static void collective_row(const struct lp_findings *findings, const struct lp_collective *row,
+                           struct lp_text *out)
+{
+    const char *how[] = { row->algorithm, row->protocol, row->dtype };
+    struct lp_text name = { NULL, 0, 0, false };
+
+    lp_text_puts(&name, row->kind ? row->kind : row->kernel);
+    for (size_t i = 0; i < 3; i++)
+        if (how[i])
+            lp_text_printf(&name, ", %s", how[i]);
+    lp_text_puts(out, "|");
+    lp_md_cell_region_of(out, row->region, lp_shown_process(findings->profile, row->process_id));
+    lp_md_cell_device(out, row->device);
+    lp_md_cell_text(out, name.bytes);
+    lp_text_clear(&name);
+    lp_md_cell_count(out, row->ranks);
+    lp_md_cell_count(out, row->calls);
+    lp_md_cell_number(out, row->message_bytes / 1e3);
+    lp_md_cell_number(out, 1e3 * row->mean_ms);
+    lp_md_cell_number(out, 1e3 * row->waiting_ms);
+    if (strcmp(row->transfer_source, LP_TRANSFER_RANKS) == 0)
+        lp_md_cell_number(out, 1e3 * row->transfer_ms);
+    else
+        lp_text_printf(out, " about %s |", LP_NUMBER(1e3 * row->transfer_ms, 3));
+    lp_md_cell_number(out, row->bus_gbs);
+    lp_md_cell_number(out, row->bus_elapsed_gbs);
+    lp_md_cell_number(out, 100 * row->link_share);
+    lp_md_cell_number(out, 100 * row->overlap_share);
+    lp_text_puts(out, "\n");
+}
+
+void lp_collectives_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
+{
+    const struct lp_collective *rows = findings->collectives.rows.items;
+    const char *said = NULL;
+
+    if (findings->collectives.rows.count == 0)
+        return;
+    lp_text_puts(out,
+                 "\n## Collectives\n\nPer call. Transfer begins when the last GPU has arrived; "
+                 "\"about\" is an estimate, the shortest call of the same kernel and grid. Bus "
+                 "bandwidth is that of nccl-tests, over the transfer and over the whole call. "
+                 "Link: share of one direction's peak. Overlap: share of the time in which compute "
+                 "kernels ran on the same GPU.\n\n| Stage | GPU | Collective | GPUs | Calls | "
+                 "Message KB | Call us | Waiting us | Transfer us | Bus GB/s | Whole call GB/s | "
+                 "Link % | Overlap % |\n| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | "
+                 "---: | ---: | ---: | ---: | ---: |\n");
+    for (size_t i = 0; i < findings->collectives.rows.count && i < limit; i++)
+        collective_row(findings, &rows[i], out);
+    for (size_t i = 0; i < findings->collectives.rows.count && i < limit; i++) {
+        if (rows[i].reason && (!said || strcmp(said, rows[i].reason) != 0))
+            lp_text_printf(out, "\n%s: %s.\n", rows[i].kernel, rows[i].reason);
+        said = rows[i].reason;
     }
 }

@@ -272,6 +272,7 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     lp_table_classes(findings, out);
     lp_host_calls_md(findings, out);
     lp_ranks_md(findings, out);
+    lp_collectives_md(findings, lp_findings_top(findings, TOP_KERNELS), out);
     lp_text_puts(out, "\n## Iterations\n\n");
     lp_iterations_md(findings, out);
     if (findings->tables.windows.count > 0) {

@@ -32,6 +32,9 @@ void lp_windows_md(const struct lp_findings *findings, struct lp_text *out);
 /** GPUs that share a stage, with a heading. Nothing if there are none. */
 void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out);
 
+/** Collectives by stage, GPU and message, with a heading. Nothing if there are none. */
+void lp_collectives_md(const struct lp_findings *findings, size_t limit, struct lp_text *out);
+
 /** @param wide  With percentiles, device and share, as in kernels.md. */
 int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, struct lp_text *out);
 

@@ -56,6 +56,18 @@ static void put_kernel_labels(struct lp_text *out, const llmperf_kernel_stats *k
     put_device(out, kernel->device);
 }
 
+static void put_collective_labels(struct lp_text *out, const struct lp_collective *row)
+{
+    char bytes[32];
+
+    put_region_labels(out, row->region ? row->region : "", row->process_id, row->device);
+    lp_prometheus_label(out, "kernel", row->kernel);
+    if (isnan(row->message_bytes))
+        return;
+    snprintf(bytes, sizeof(bytes), "%.0f", row->message_bytes);
+    lp_prometheus_label(out, "message_bytes", bytes);
+}
+
 static bool is_repeated(const llmperf_region_stats *before, const llmperf_region_stats *region)
 {
     return before->path && strcmp(before->path, region->path) == 0 &&
@@ -67,11 +79,14 @@ static void put_labels(enum lp_row_id id, const struct lp_row_field *field, cons
 {
     const llmperf_region_stats *region = row;
     const struct lp_rank *rank = row;
+    const struct lp_collective *collective = row;
 
     if (id == LP_ROW_REQUESTS)
         return;
     if (id == LP_ROW_KERNEL)
         put_kernel_labels(out, row);
+    else if (id == LP_ROW_COLLECTIVE)
+        put_collective_labels(out, collective);
     else if (id == LP_ROW_RANK)
         put_region_labels(out, rank->region, rank->process_id, rank->device);
     else
@@ -108,15 +123,19 @@ static void put_families(enum lp_row_id id, const void *rows, size_t count, stru
             put_family(id, rows, count, &lp_row_kinds[id].fields[i], out);
 }
 
-/* Times of GPUs that share a stage. */
+/* Collectives, and times of GPUs that share a stage. */
 static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
 {
     const struct lp_findings *findings;
     int status;
 
-    if (!lp_ranks_possible(profile)) /* a server is scraped often and mostly has one GPU */
+    /* A server is scraped often and mostly has one GPU. */
+    if (!lp_ranks_possible(profile) && lp_row_count(profile, LP_ROW_COLLECTIVE_CALLS) == 0)
         return 0;
     status = lp_findings_of(profile, &findings);
+    if (status == 0 && findings->collectives.rows.count > 0)
+        put_families(LP_ROW_COLLECTIVE, findings->collectives.rows.items,
+                     findings->collectives.rows.count, out);
     if (status == 0 && findings->ranks.rows.count > 0)
         put_families(LP_ROW_RANK, findings->ranks.rows.items, findings->ranks.rows.count, out);
     return status;

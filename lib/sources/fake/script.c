@@ -32,8 +32,8 @@ enum argument {
 #define MEMORY_USAGE "pageable|pinned|device|array|managed|device_static|managed_static"
 #define DEVICE_USAGE " [stream=N] [device=N] [context=N] [duration=NS] [delay=NS] [host=NS]"
 
-static const char *const quantities[] = { "",      "tokens", "sequences", "context",
-                                          "flops", "bytes",  NULL };
+static const char *const quantities[] = { "",      "tokens", "sequences",     "context",
+                                          "flops", "bytes",  "message_bytes", NULL };
 static const char *const copies[] = { "htod", "dtoh", "dtod", "ptop", NULL };
 static const char *const memories[] = { "",      "pageable", "pinned",        "device",
                                         "array", "managed",  "device_static", "managed_static",
@@ -80,7 +80,7 @@ static const struct statement statements[] = {
       "[kind=stage|operator]" },
     { "end", LP_FAKE_END, ARGUMENT_NONE, NULL, 0, 0, 0, "end" },
     { "count", LP_FAKE_COUNT, ARGUMENT_COUNT, quantities, 0, LP_FAKE_NUMBER, 0,
-      "count tokens|sequences|context|flops|bytes N" },
+      "count tokens|sequences|context|flops|bytes|message_bytes N" },
     { "launch", LP_FAKE_LAUNCH, ARGUMENT_NAME, NULL, 0, 0, DEVICE_KEYS | SHAPE_KEYS,
       "launch NAME" SHAPE_USAGE DEVICE_USAGE },
     { "graph", LP_FAKE_GRAPH, ARGUMENT_NAMES, NULL, 0, 0,

@@ -190,7 +190,8 @@ static void what_gpus_do_together_stands_apart(void **state)
     assert_int_equal(job_row(&comparison, "computing").base.number, 0);
     assert_int_equal(job_row(&comparison, "computing").verdict, LP_COMPARE_SLOWER);
     check_close(job_row(&comparison, "communicating").base.of.mean_ms, 0.02);
-    check_close(job_row(&comparison, "waiting").base.of.mean_ms, 0.1);
+    /* GPU 1 is launched 2 us later. */
+    check_close(job_row(&comparison, "waiting").base.of.mean_ms, 0.098);
     assert_int_equal(job_row(&comparison, "waiting").base.number, 1);
     assert_int_equal(job_row(&comparison, "waiting").verdict, LP_COMPARE_SAME);
     check_close(job_row(&comparison, "collective").base.of.mean_ms, 0.14);

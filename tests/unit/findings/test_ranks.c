@@ -97,7 +97,7 @@ static void the_documents_say_so(void **state)
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
     assert_text_has(text, "## GPUs that work together");
     assert_text_has(text, "| `LLM@decode_all/LLM@decode_step` | 1 | 4 |");
-    assert_text_has(text, "GPU 1 waits in collectives for at least");
+    assert_text_has(text, "GPU 1 waits at least 0.0900 ms a call of LLM@decode_step (");
     assert_text_has(text, "for GPU 0, which arrives last");
     llmperf_text_free(text);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, &text),
@@ -117,6 +117,12 @@ static void the_documents_say_so(void **state)
     llmperf_profile_free(profile);
 }
 
+/* GPU 1 arrives after 200 us and waits for GPU 0; both leave after 322 us. */
+#define TOGETHER                                                                                   \
+    "begin LLM@decode_step\n" WORK "device=0 duration=300000\n" REDUCE                             \
+    "device=0 duration=20000\n" WORK "device=1 duration=200000\n" REDUCE                           \
+    "device=1 duration=118000\nwait 400000\nend\n"
+
 static void each_member_of_a_rank_is_in_the_documents(void **state)
 {
     const struct lp_row_kind *kind = &lp_row_kinds[LP_ROW_RANK];
@@ -125,11 +131,11 @@ static void each_member_of_a_rank_is_in_the_documents(void **state)
     char *metrics, *prometheus, name[64];
 
     (void)state;
-    ranks_of(STEPS(""), &findings, &profile);
+    ranks_of(TOGETHER, &findings, &profile);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_METRICS_JSON, &metrics), 0);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_PROMETHEUS, &prometheus), 0);
     assert_non_null(strstr(metrics, "\"ranks\": ["));
-    assert_int_equal(kind->count, 9);
+    assert_int_equal(kind->count, 13);
     for (size_t i = 0; i < kind->count; i++) {
         snprintf(name, sizeof(name), "\"%s\": ", kind->fields[i].name);
         assert_text_has(strstr(metrics, "\"ranks\": ["), name);

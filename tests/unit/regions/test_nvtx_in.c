@@ -326,6 +326,54 @@ static void ranges_that_are_closed_with_a_payload_are_closed(void **state)
     llmperf_profile_free(profile);
 }
 
+/* As NCCL does it: a schema with an id of its own, then a range with that payload. */
+static void the_message_of_a_collective_is_counted(void **state)
+{
+    static const struct lp_nvtx_schema_entry entries[] = {
+        { .type = 18, .name = "NCCL communicator ID" },
+        { .type = 16, .name = "Root" },
+        { .type = 22, .name = "Message size [bytes]" }, /* offset 16, as in C */
+    };
+    const struct lp_nvtx_schema schema = {
+        .fields = LP_NVTX_SCHEMA_HAS_ID, .entries = entries, .entry_count = 3, .id = (1 << 24) + 5
+    };
+    const uint64_t data[] = { 7, 1, 4096 };
+    struct lp_nvtx_payload payload = { schema.id, sizeof(data), data };
+    struct lp_nvtx_attributes range = nvtx_named("ncclAllReduce");
+    intptr_t slots[63] = { 0 };
+    struct lp_nvtx_segment segment = { 0, 63, slots };
+    struct lp_nvtx_extension extension = {
+        3, sizeof(extension), LP_NVTX_EXTENSION_PAYLOAD, 0x0104, 1, &segment, NULL, NULL
+    };
+    llmperf_session *session = start_without_device();
+    const void *domain = nvtx.domain_create_a("NCCL"), *other = nvtx.domain_create_a("other");
+    llmperf_profile *profile;
+
+    (void)state;
+    assert_int_equal(InitializeInjectionNvtxExtension(&extension), 1);
+    assert_int_equal(
+        ((uint64_t(*)(const void *, const struct lp_nvtx_schema *))slots[LP_NVTX_SCHEMA_REGISTER])(
+            domain, &schema),
+        schema.id);
+    range.payload_type = LP_NVTX_PAYLOAD_EXTENDED;
+    range.reserved = 1;
+    range.payload.pointer = &payload;
+    for (int i = 0; i < 2; i++) {
+        nvtx.domain_range_push(domain, &range);
+        nvtx.domain_range_pop(domain);
+    }
+    nvtx.domain_range_push(other, &range); /* its schemas are others */
+    nvtx.domain_range_pop(other);
+    payload.size = 16; /* ends before the entry */
+    nvtx.domain_range_push(domain, &range);
+    nvtx.domain_range_pop(domain);
+    profile = stop_session(session);
+    assert_int_equal(find_region(profile, "NCCL@ncclAllReduce", -1).message_bytes, 8192);
+    assert_int_equal(find_region(profile, "other@ncclAllReduce", -1).message_bytes,
+                     LLMPERF_UNKNOWN);
+    llmperf_profile_free(profile);
+}
+
 static void other_extensions_and_shorter_ones_are_left_alone(void **state)
 {
     intptr_t slots[5] = { 0 };
@@ -480,6 +528,7 @@ int main(void)
         cmocka_unit_test(a_session_that_starts_later_knows_nothing_of_dropped_ranges),
         cmocka_unit_test(a_sampling_window_ends_with_its_region_however_that_ends),
         cmocka_unit_test(ranges_that_are_closed_with_a_payload_are_closed),
+        cmocka_unit_test(the_message_of_a_collective_is_counted),
         cmocka_unit_test(other_extensions_and_shorter_ones_are_left_alone),
         cmocka_unit_test(start_and_end_need_no_order_and_no_thread),
         cmocka_unit_test(too_many_open_ranges_are_refused_not_lost),

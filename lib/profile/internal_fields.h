@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The members of rows that have no public struct, as in fields.h, which includes this file: of
+ * findings, and of what findings are computed from. */
+#ifndef LP_PROFILE_INTERNAL_FIELDS_H
+#define LP_PROFILE_INTERNAL_FIELDS_H
+
+/* clang-format off */
+
+/** ranks */
+#define LP_RANK_FIELDS(F) \
+    F(NAME, region, "", KEY, NEVER, "region", NULL, "path of a stage on which several GPUs work together") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
+    F(COUNT, instances, "", DERIVED, NEVER, "instances", NULL, "complete calls") \
+    F(NUMBER, wall_ms, "ms", DERIVED, NO_INSTANCE, "wall_ms", NULL, "mean host time of a call") \
+    F(NUMBER, compute_ms, "ms", DERIVED, NEVER, "compute_ms", "rank_compute_seconds", "kernel durations per call without collectives") \
+    F(NUMBER, collective_ms, "ms", DERIVED, NEVER, "collective_ms", "rank_collective_seconds", "durations of collectives per call, waiting included") \
+    F(NUMBER, collective_count, "", DERIVED, NEVER, "collective_count", NULL, "collectives per call") \
+    F(NUMBER, waiting_ms, "ms", DERIVED, UNLIKE_RANKS, "waiting_ms", "rank_waiting_seconds", "time per call waiting for other GPUs in collectives; a lower bound where `waiting_source` is `sums`") \
+    F(TEXT, waiting_source, "", DERIVED, OTHER, "waiting_source", NULL, "`calls`: the calls of all GPUs were matched; `sums`: `collective_ms` minus the least of all GPUs; null: unknown") \
+    F(NUMBER, transfer_ms, "ms", DERIVED, OTHER, "transfer_ms", "rank_transfer_seconds", "time per call in collectives after the last GPU had arrived; null: calls were not matched") \
+    F(NUMBER, last_share, "1", DERIVED, OTHER, "last_share", "rank_last_share", "share of the collectives at which this GPU arrived last; null: calls were not matched") \
+    F(TEXT, cause, "", DERIVED, OTHER, "cause", NULL, "why it arrives last, of the GPU that the others wait for; null: of the others, or not known")
+
+/** collectives */
+#define LP_COLLECTIVE_FIELDS(F) \
+    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path of the innermost stage around them; null: none") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
+    F(NAME, kernel, "", KEY, NEVER, "kernel", NULL, "short name of the kernel") \
+    F(TEXT, kind, "", DERIVED, OTHER, "kind", NULL, "what it does, from the kernel's name: `all_reduce`, `all_gather`, `reduce_scatter`, `all_to_all`, `broadcast`, `reduce`, `send_recv`; null: the name does not say") \
+    F(TEXT, algorithm, "", DERIVED, OTHER, "algorithm", NULL, "from the kernel's name: `tree`, `not tree`, `in-switch`, `one-shot`, `two-shot`; null: the name does not say") \
+    F(TEXT, protocol, "", DERIVED, OTHER, "protocol", NULL, "from the kernel's name; null: the name does not say, as those of NCCL's `ncclDevKernel_…`, which are called LL whatever runs") \
+    F(TEXT, dtype, "", DERIVED, OTHER, "dtype", NULL, "from the kernel's name; null: the name does not say") \
+    F(COUNT, ranks, "", DERIVED, OTHER, "ranks", NULL, "GPUs that take part: those whose calls match, else `tensor_parallel`, else the number of ranks of the launcher") \
+    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls") \
+    F(NUMBER, message_bytes, "bytes", KEY, OTHER, "message_bytes", NULL, "mean size of a call's message: elements that the call names x their size; `reason` says why it is null") \
+    F(TEXT, message_source, "", DERIVED, OTHER, "message_source", NULL, "`nvtx` (NCCL's ranges), `program` (counted); null: unknown") \
+    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", "collective_seconds_total", "durations of all calls, waiting included") \
+    F(NUMBER, mean_ms, "ms", DERIVED, NEVER, "mean_ms", NULL, "`total_ms` / `calls`") \
+    F(NUMBER, transfer_ms, "ms", DERIVED, NEVER, "transfer_ms", "collective_transfer_seconds", "mean time of a call after the last GPU has arrived; estimated where `transfer_source` is `shortest calls`") \
+    F(NUMBER, waiting_ms, "ms", DERIVED, NEVER, "waiting_ms", "collective_waiting_seconds", "mean time of a call before the last GPU has arrived") \
+    F(TEXT, transfer_source, "", DERIVED, NEVER, "transfer_source", NULL, "`ranks`: from the calls of all GPUs; `shortest calls`: an estimate, the shortest call of the same kernel and grid") \
+    F(NUMBER, bus_gbs, "GB/s", DERIVED, OTHER, "bus_gbs", "collective_bus_gigabytes_per_second", "bus bandwidth during the transfer, by the formula of nccl-tests") \
+    F(NUMBER, bus_elapsed_gbs, "GB/s", DERIVED, OTHER, "bus_elapsed_gbs", NULL, "the same over the whole call, waiting included: what nccl-tests prints") \
+    F(NUMBER, link_gbs, "GB/s", DERIVED, OTHER, "link_gbs", NULL, "peak of the GPU's link in one direction") \
+    F(NUMBER, link_share, "1", DERIVED, OTHER, "link_share", "collective_link_share", "`bus_gbs` / `link_gbs`; reductions in the switch can exceed 1") \
+    F(NUMBER, overlap_share, "1", DERIVED, OTHER, "overlap_share", "collective_overlap_share", "share of the collectives' time in which compute kernels ran on the same GPU") \
+    F(TEXT, reason, "", DERIVED, OTHER, "reason", NULL, "why a number is null")
+
+/** kernel_classes */
+#define LP_CLASS_FIELDS(F) \
+    F(TEXT, stage, "", KEY, OTHER, "stage", NULL, "label of the stage; null: in no stage") \
+    F(NAME, kernel_class, "", KEY, NEVER, "kernel_class", NULL, "kernel class") \
+    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls of its kernels, memcpys or memsets, all devices") \
+    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "sum of their durations") \
+    F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "`total_ms` / `total_ms` of all classes of the stage")
+
+/** kernel_roofline */
+#define LP_KERNEL_WORK_FIELDS(F) \
+    F(NAME, demangled, "", KEY, NEVER, "kernel_name", NULL, "full C++ name of a kernel, all regions together") \
+    F(NAME, short_name, "", KEY, NEVER, "short_name", NULL, "C++ name without return type, template arguments and parameters") \
+    F(DEVICE, device, "", KEY, OTHER, "device", NULL, "CUDA device ordinal; null: unknown") \
+    F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls") \
+    F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", NULL, "durations of all calls") \
+    F(NUMBER, share, "1", DERIVED, NEVER, "share", NULL, "`total_ms` / `total_ms` of all kernels") \
+    F(NUMBER, flops, "FLOP", DERIVED, OTHER, "flops", NULL, "FLOPs of a call, mean of the calls that were measured; `reason` says why a number is null") \
+    F(NUMBER, bytes, "bytes", DERIVED, OTHER, "bytes", NULL, "bytes of device memory of a call, mean of the calls that were measured") \
+    F(NUMBER, time_ms, "ms", DERIVED, OTHER, "time_ms", NULL, "duration of a call, mean of the calls that were measured") \
+    F(NUMBER, intensity, "FLOP/byte", DERIVED, OTHER, "intensity", NULL, "`flops` / `bytes`") \
+    F(NUMBER, achieved_tflops, "TFLOP/s", DERIVED, OTHER, "achieved_tflops", NULL, "`flops` / `time_ms`") \
+    F(NUMBER, attainable_tflops, "TFLOP/s", DERIVED, OTHER, "attainable_tflops", NULL, "the smaller of the peak and bandwidth x `intensity`") \
+    F(NUMBER, achieved_gbs, "GB/s", DERIVED, OTHER, "achieved_gbs", NULL, "`bytes` / `time_ms`") \
+    F(TEXT, dtype, "", DERIVED, OTHER, "dtype", NULL, "dtype of most of its FLOPs; null: unknown, or it has none") \
+    F(TEXT, source, "", DERIVED, OTHER, "source", NULL, "where FLOPs and bytes come from; null: they are unknown") \
+    F(TEXT, reason, "", DERIVED, OTHER, "reason", NULL, "why a number is unknown; null: all are known")
+
+/** struct lp_device_time */
+#define LP_DEVICE_FIELDS(F) \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
+    F(COUNT, activities, "", APART, NEVER, "activities", NULL, "kernels, memcpys and memsets, marked or not") \
+    F(NUMBER, span_ms, "ms", APART, NEVER, "span_ms", NULL, "from the first start to the last end on the device: the sum of the next four") \
+    F(NUMBER, busy_ms, "ms", APART, NEVER, "busy_ms", NULL, "time in which at least one of them ran (union of their intervals)") \
+    F(NUMBER, idle_launch_ms, "ms", APART, NEVER, "idle_launch_ms", NULL, "gaps below 1 ms while the GPU waited for the host to launch") \
+    F(NUMBER, idle_wait_ms, "ms", APART, NEVER, "idle_wait_ms", NULL, "gaps before work that was launched already") \
+    F(NUMBER, idle_host_ms, "ms", APART, NEVER, "idle_host_ms", NULL, "gaps of 1 ms or more in which the host launched nothing: it did something else") \
+    F(NUMBER, queued_ms, "ms", APART, NEVER, "queued_ms", NULL, "mean time from launch call to start: how far launches were ahead")
+
+/** struct lp_stage_operator */
+#define LP_STAGE_OPERATOR_FIELDS(F) \
+    F(NAME, stage, "", KEY, NEVER, NULL, NULL, "label of the stage") \
+    F(NAME, name, "", KEY, NEVER, "operator", NULL, "operator of the model: `qkv`, `attention`, `experts`") \
+    F(NAME, layer_kind, "", KEY, NEVER, "layers_of", NULL, "kind of the layers that have it: `dense`, `moe`, `output`") \
+    F(NAME, dtype, "", KEY, NEVER, "dtype", NULL, "format that it computes in") \
+    F(WORD, layers, "", MAX, NEVER, "layers", NULL, "layers that have it") \
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "") \
+    F(NUMBER, flops, "FLOP", SUM, NEVER, "flops", NULL, "FLOPs") \
+    F(NUMBER, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of device memory")
+
+/** struct lp_collective_calls */
+#define LP_COLLECTIVE_CALLS_FIELDS(F) \
+    F(NAME, name, "", KEY, NEVER, NULL, NULL, "symbol of the kernel") \
+    F(TEXT, region, "", KEY, OTHER, NULL, NULL, "region that launched it") \
+    F(TEXT, captured_in, "", KEY, OTHER, NULL, NULL, "region that captured it into a graph") \
+    F(TEXT, clock, "", FIRST, OTHER, NULL, NULL, "boot id of the host whose clock gave the times; null: the run's only host") \
+    F(WORD, process_id, "", KEY, NEVER, NULL, NULL, "process") \
+    F(DEVICE, device, "", KEY, NEVER, NULL, NULL, "CUDA device ordinal") \
+    F(COUNT, calls, "", SUM, NEVER, NULL, NULL, "calls") \
+    F(NUMBER, total_ms, "ms", SUM, NEVER, NULL, NULL, "sum of their durations") \
+    F(NUMBER, min_ms, "ms", MIN, NEVER, NULL, NULL, "shortest call") \
+    F(NUMBER, compared_ms, "ms", SUM, NEVER, NULL, NULL, "time of calls that was compared with compute kernels") \
+    F(NUMBER, shared_ms, "ms", SUM, NEVER, NULL, NULL, "part of it in which compute kernels ran on the GPU") \
+    F(BLOB, times, "", FIRST, OTHER, NULL, NULL, "start and length of the newest calls")
+
+/* clang-format on */
+
+#endif

@@ -30,12 +30,12 @@ struct part {
 struct driver_call {
     const char *name;
     bool between; /* kernels; else before the first or after the last */
-    struct sums of[2];
+    double ms[2]; /* sums over the runs of base, of new; a call of the stage */
 };
 
 struct builder {
     const struct lp_compare_runs *sides[2];
-    struct lp_stage_change *change;
+    struct lp_stage_change change;
     LP_VECTOR(struct part) parts;
     LP_VECTOR(struct driver_call) calls;
 };
@@ -117,12 +117,12 @@ static int add_driver_call(struct builder *builder, size_t side, const char *nam
 {
     struct driver_call fresh = { .name = name, .between = between };
 
-    fresh.of[side].ms = ms;
+    fresh.ms[side] = ms;
     for (size_t i = 0; i < builder->calls.count; i++) {
         struct driver_call *call = &builder->calls.items[i];
 
         if (call->between == between && strcmp(call->name, name) == 0) {
-            call->of[side].ms += ms;
+            call->ms[side] += ms;
             return 0;
         }
     }
@@ -210,7 +210,7 @@ static struct lp_cause_side side_of(const struct sums *sums, double runs)
 static bool is_significant(const struct builder *builder, const struct lp_cause *cause)
 {
     struct lp_compare_mean means[2];
-    double noise_ms = builder->change->noise_ms;
+    double noise_ms = builder->change.noise_ms;
 
     for (int i = 0; i < 2; i++) {
         const struct lp_cause_side *side = i ? &cause->fresh : &cause->base;
@@ -233,8 +233,8 @@ static void find_driver_call(const struct builder *builder, struct lp_cause *cau
         return;
     for (size_t i = 0; i < builder->calls.count; i++) {
         const struct driver_call *call = &builder->calls.items[i];
-        double ms = call->of[1].ms / (double)builder->sides[1]->count -
-                    call->of[0].ms / (double)builder->sides[0]->count;
+        double ms = call->ms[1] / (double)builder->sides[1]->count -
+                    call->ms[0] / (double)builder->sides[0]->count;
         double share = ms / cause->change_ms;
 
         if (call->between != between || !(share >= CALL_SHARE && share <= 1 / CALL_SHARE) ||
@@ -264,7 +264,7 @@ static int faster_first(const void *left, const void *right)
 
 static int settle_causes(struct builder *builder)
 {
-    struct lp_stage_change *change = builder->change;
+    struct lp_stage_change *change = &builder->change;
 
     pair_replaced(builder);
     for (size_t i = 0; i < builder->parts.count; i++) {
@@ -344,17 +344,36 @@ static void settle_change(struct lp_stage_change *change, double threshold_ms)
                                                   : fabs(change->change_ms) > change->noise_ms;
 }
 
-static int explain(struct lp_comparison *out, struct builder *builder, const char *path)
+static int put_change(struct lp_comparison *out, struct lp_stage_change *change)
 {
-    struct lp_stage_change change = { .region = path },
-                           first = { .region = path, .first_call = true };
+    if (lp_vector_push(&out->changes, *change) == 0)
+        return 0;
+    lp_vector_clear(&change->causes);
+    return lp_out_of_memory();
+}
+
+static int put_first_call(struct lp_comparison *out, const struct builder *builder)
+{
+    const struct lp_stage_change *all = &builder->change;
+    struct lp_stage_change first = { .region = all->region, .first_call = true };
+
+    first.base = first_of(builder->sides[0], all->region);
+    first.fresh = first_of(builder->sides[1], all->region);
+    settle_change(&first, WARM_UP_SHARE * fmin(all->base.total_ms, all->fresh.total_ms));
+    first.total_ms = first.change_ms;
+    return first.significant ? put_change(out, &first) : 0;
+}
+
+static int explain(struct lp_comparison *out, struct builder *builder)
+{
+    struct lp_stage_change *change = &builder->change;
+    const char *path = change->region;
     int status = 0;
 
-    change.base = elapsed_of(builder->sides[0], path);
-    change.fresh = elapsed_of(builder->sides[1], path);
-    settle_change(&change, out->threshold * change.base.mean_ms);
-    change.total_ms = change.change_ms * change.fresh.total_ms / change.fresh.mean_ms;
-    builder->change = &change;
+    change->base = elapsed_of(builder->sides[0], path);
+    change->fresh = elapsed_of(builder->sides[1], path);
+    settle_change(change, out->threshold * change->base.mean_ms);
+    change->total_ms = change->change_ms * change->fresh.total_ms / change->fresh.mean_ms;
     for (size_t side = 0; side < 2; side++)
         for (size_t i = 0; status == 0 && i < builder->sides[side]->count; i++) {
             const struct lp_findings *findings = findings_of(builder->sides[side], i);
@@ -365,17 +384,9 @@ static int explain(struct lp_comparison *out, struct builder *builder, const cha
         }
     if (status == 0)
         status = settle_causes(builder);
-    if (lp_vector_push(&out->changes, change) < 0) {
-        lp_vector_clear(&change.causes);
-        return lp_out_of_memory();
-    }
-    first.base = first_of(builder->sides[0], path);
-    first.fresh = first_of(builder->sides[1], path);
-    settle_change(&first, WARM_UP_SHARE * fmin(change.base.total_ms, change.fresh.total_ms));
-    first.total_ms = first.change_ms;
-    if (status == 0 && first.significant)
-        status = lp_vector_push(&out->changes, first) < 0 ? lp_out_of_memory() : 0;
-    return status;
+    if (status == 0)
+        status = put_first_call(out, builder);
+    return status < 0 ? status : put_change(out, change);
 }
 
 static bool all_have(const struct lp_compare_runs *runs, const char *path)
@@ -467,21 +478,26 @@ static int add_whole(struct builder *builder, size_t side, struct lp_compare_mea
 
 static int explain_whole(struct lp_comparison *out, struct builder *builder)
 {
-    struct lp_stage_change change = { .region = "" };
+    struct lp_stage_change *change = &builder->change;
     int status = 0;
 
     for (size_t side = 0; side < 2 && status == 0; side++)
-        status = add_whole(builder, side, side ? &change.fresh : &change.base);
-    if (status < 0 || !(change.base.mean_ms > 0) || !(change.fresh.mean_ms > 0))
+        status = add_whole(builder, side, side ? &change->fresh : &change->base);
+    if (status < 0 || !(change->base.mean_ms > 0) || !(change->fresh.mean_ms > 0))
         return status;
-    settle_change(&change, out->threshold * change.base.mean_ms);
-    change.total_ms = change.change_ms;
-    builder->change = &change;
+    settle_change(change, out->threshold * change->base.mean_ms);
+    change->total_ms = change->change_ms;
     status = settle_causes(builder);
-    if (lp_vector_push(&out->changes, change) == 0)
-        return status;
-    lp_vector_clear(&change.causes);
-    return lp_out_of_memory();
+    return status < 0 ? status : put_change(out, change);
+}
+
+/* Causes belong to the change that was put, if it was. */
+static void clear_builder(struct builder *builder, int status)
+{
+    if (status < 0)
+        lp_vector_clear(&builder->change.causes);
+    lp_vector_clear(&builder->parts);
+    lp_vector_clear(&builder->calls);
 }
 
 static bool is_advised(const struct lp_compare_runs *runs, const char *path)
@@ -511,23 +527,23 @@ int lp_compare_explain(struct lp_comparison *out, const struct lp_compare_runs *
 
     for (size_t i = 0; status == 0 && i < out->rows.count; i++) {
         const struct lp_compare_row *row = &out->rows.items[i];
-        struct builder builder = { .sides = { base, fresh } };
+        struct builder builder = { .sides = { base, fresh },
+                                   .change = { .region = row->key.region } };
 
         if (row->key.scope != LP_COMPARE_JOB || strcmp(row->key.quantity, "wall") != 0 ||
             isnan(row->change) || !is_advised(base, row->key.region))
             continue;
         if (all_have(base, row->key.region) && all_have(fresh, row->key.region))
-            status = explain(out, &builder, row->key.region);
+            status = explain(out, &builder);
         else
             status = add_host(out, row);
-        lp_vector_clear(&builder.parts);
-        lp_vector_clear(&builder.calls);
+        clear_builder(&builder, status);
     }
     if (status == 0 && out->changes.count == 0) {
-        struct builder builder = { .sides = { base, fresh } };
+        struct builder builder = { .sides = { base, fresh }, .change = { .region = "" } };
 
         status = explain_whole(out, &builder);
-        lp_vector_clear(&builder.parts);
+        clear_builder(&builder, status);
     }
     if (out->changes.count > 0)
         qsort(out->changes.items, out->changes.count, sizeof(*out->changes.items), largest_first);

@@ -23,10 +23,18 @@ extern "C" {
 /** Meaning of llmperf_stage.tokens_per_s. */
 enum {
     LLMPERF_RATE_UNKNOWN = 0, /**< not known */
-    LLMPERF_RATE_STAGE = 1,   /**< tokens / host time in the stage */
-    LLMPERF_RATE_HOST = 2,    /**< the same, but the device is still busy when the host leaves the
-                                 stage, so the program as a whole is slower than this */
-    LLMPERF_RATE_THREAD = 3   /**< calls overlap: mean rate of one thread */
+    LLMPERF_RATE_STAGE = 1,   /**< tokens / active_ms: calls follow one another */
+    LLMPERF_RATE_HOST = 2,    /**< tokens / host time, but the device is still busy when the host
+                                 leaves the stage, and when it ends is not known: the program as a
+                                 whole is slower than this */
+    LLMPERF_RATE_TOTAL = 3    /**< tokens / active_ms: all threads together */
+};
+
+/** What the time of a call is measured by. */
+enum {
+    LLMPERF_CLOCK_HOST = 1,  /**< host time, from begin to end of the region */
+    LLMPERF_CLOCK_DEVICE = 2 /**< the host launches ahead: llmperf_iteration.elapsed_ms, until the
+                                device work has ended */
 };
 
 /** A stage in one process on one GPU. A stage that used several GPUs has a row for each; calls,
@@ -57,7 +65,7 @@ typedef struct llmperf_stage {
     double floor_ms;     /**< roofline lower bound on busy_ms: FLOPs / peak or bytes / bandwidth,
                             whichever is larger */
     double floor_ratio;  /**< busy_ms / floor_ms, at least 1 */
-    double wall_ratio;   /**< wall_ms / floor_ms */
+    double wall_ratio;   /**< active_ms / floor_ms */
     double collected;    /**< share of the work whose device records were collected, 0 to 1 */
     uint32_t rate;       /**< LLMPERF_RATE_… */
     uint32_t bound;      /**< LLMPERF_BOUND_… of roofline.h */
@@ -65,8 +73,12 @@ typedef struct llmperf_stage {
                             lower; mfu, mbu, floor and bound depend on these */
     uint32_t reserved;   /**< 0 */
     double mfu_elapsed; /**< MFU: model FLOPs / (elapsed time x peak), 0 to 1. Elapsed is the longer
-                           of host time and device busy time */
+                           of host time and device busy time; of active_ms where that is known */
     double mbu_elapsed; /**< MBU: bytes / (elapsed time x bandwidth), 0 to 1 */
+    double time_ms;     /**< time per call on `clock`, mean; without a first call that is warm-up */
+    double active_ms;   /**< time in which at least one call was in progress, on host or device */
+    uint32_t clock;     /**< LLMPERF_CLOCK_… */
+    uint32_t reserved2; /**< 0 */
 } llmperf_stage;
 #define LLMPERF_STAGE_INIT LLMPERF_INIT(llmperf_stage)
 

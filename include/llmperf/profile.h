@@ -170,8 +170,8 @@ typedef struct llmperf_region_stats {
     double wall_min_ms;  /**< shortest call */
     double wall_max_ms;  /**< longest call */
     double wall_p50_ms;  /**< median, within 2 % */
-    double wall_p95_ms;  /**< 95th percentile, within 2 % */
-    double wall_p99_ms;  /**< 99th percentile, within 2 % */
+    double wall_p95_ms;  /**< 95th percentile, within 2 %; NaN below 20 calls */
+    double wall_p99_ms;  /**< 99th percentile, within 2 %; NaN below 100 calls */
     double gpu_busy_ms; /**< time in which at least one kernel, memcpy or memset ran (union of their
                            intervals), nested */
     double exclusive_gpu_busy_ms; /**< the same, of work launched directly in this region */
@@ -180,8 +180,9 @@ typedef struct llmperf_region_stats {
     double exclusive_kernel_ms; /**< the same, of kernels launched directly in this region */
     double memcpy_ms;           /**< sum of memcpy durations, nested */
     double memset_ms;           /**< sum of memset durations, nested */
-    double idle_ms; /**< (wall_sum_ms - window_ms) x (1 - skipped_fraction) - gpu_busy_ms, at least
-                       0; NaN if a call was truncated */
+    double idle_ms; /**< active_ms - gpu_busy_ms, at least 0; where only part of the calls was
+                       collected or the region is not a stage, (wall_sum_ms - window_ms) x (1 -
+                       skipped_fraction) instead of active_ms; NaN if a call was truncated */
     uint64_t kernel_count; /**< kernels, nested */
     uint64_t memcpy_count; /**< memcpys, nested */
     uint64_t memset_count; /**< memsets, nested */
@@ -205,6 +206,11 @@ typedef struct llmperf_region_stats {
     uint64_t window_bytes;     /**< the part of bytes in triggered windows */
     uint64_t message_bytes;    /**< messages of collectives, see LLMPERF_QUANTITY_MESSAGE_BYTES;
                                   without a count, the sum of the child regions */
+    double active_ms; /**< of a stage: time in which at least one call was in progress, from its
+                         begin to its end or the end of its device work, whichever is later. Calls
+                         of several threads at a time count once */
+    double collected_wall_ms; /**< of a stage: host time of the calls whose device work was
+                                 collected, without triggered windows */
 } llmperf_region_stats;
 #define LLMPERF_REGION_STATS_INIT LLMPERF_INIT(llmperf_region_stats)
 
@@ -227,8 +233,8 @@ typedef struct llmperf_kernel_stats {
     double min_ms;    /**< shortest call */
     double max_ms;    /**< longest call */
     double p50_ms;    /**< median, within 2 % */
-    double p95_ms;    /**< 95th percentile, within 2 % */
-    double p99_ms;    /**< 99th percentile, within 2 % */
+    double p95_ms;    /**< 95th percentile, within 2 %; NaN below 20 calls */
+    double p99_ms;    /**< 99th percentile, within 2 %; NaN below 100 calls */
     double share;     /**< total_ms / total_ms of all kernels, memcpys and memsets, 0 to 1 */
 } llmperf_kernel_stats;
 #define LLMPERF_KERNEL_STATS_INIT LLMPERF_INIT(llmperf_kernel_stats)
@@ -379,8 +385,8 @@ typedef struct llmperf_iteration_stats {
     double min_ms;  /**< smallest */
     double max_ms;  /**< largest */
     double p50_ms;  /**< median, within 2 % */
-    double p95_ms;  /**< 95th percentile, within 2 % */
-    double p99_ms;  /**< 99th percentile, within 2 % */
+    double p95_ms;  /**< 95th percentile, within 2 %; NaN below 20 calls */
+    double p99_ms;  /**< 99th percentile, within 2 %; NaN below 100 calls */
 } llmperf_iteration_stats;
 #define LLMPERF_ITERATION_STATS_INIT LLMPERF_INIT(llmperf_iteration_stats)
 
@@ -477,7 +483,8 @@ typedef struct llmperf_requests {
 } llmperf_requests;
 #define LLMPERF_REQUESTS_INIT LLMPERF_INIT(llmperf_requests)
 
-/** How one latency is spread. Percentiles are within 2 %. */
+/** How one latency is spread. Percentiles are within 2 %; NaN: fewer values than 10 for p90, 100
+ * for p99. */
 typedef struct llmperf_latency {
     size_t struct_size;
     const char *quantity; /**< "queue", "ttft", "tpot", "itl", "e2e", "step", "step_prefill":

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Host time per call of a region, by process. */
+/* Time per call of a region, by process. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,14 +31,20 @@ static int find_around(struct lp_compare_reader *reader, size_t at,
 
 /* Without a first call that is warm-up: it would hide every other difference. */
 static struct lp_compare_mean mean_of(const struct lp_compare_reader *reader,
-                                      const llmperf_region_stats *stats)
+                                      const struct lp_region_finding *region)
 {
+    const llmperf_region_stats *stats = &region->stats;
     const struct lp_stage_iterations *stage = lp_findings_iterations(reader->findings, stats->path);
     double n = (double)stats->instances, mean_ms = stats->wall_sum_ms / n;
-    double std_ms = stats->wall_std_ms;
+    double std_ms = stats->wall_std_ms, total_ms = stats->wall_sum_ms;
     bool warms_up = stage && stage->warms_up && n > 1 && reader->members.processes.count == 1;
 
-    if (warms_up) {
+    if (stage && region->clock == LLMPERF_CLOCK_DEVICE) {
+        n = lp_steady_count(stage, LP_TIME_ELAPSED);
+        mean_ms = lp_steady_sum(stage, LP_TIME_ELAPSED) / n;
+        std_ms = lp_steady_std(stage, LP_TIME_ELAPSED);
+        total_ms = region->active_ms;
+    } else if (warms_up) {
         std_ms = lp_std_without(n, mean_ms, std_ms, stage->first.wall_ms);
         mean_ms = (stats->wall_sum_ms - stage->first.wall_ms) / (n - 1);
         n--;
@@ -46,12 +52,14 @@ static struct lp_compare_mean mean_of(const struct lp_compare_reader *reader,
     return (struct lp_compare_mean){ .mean_ms = mean_ms,
                                      .error_ms = n > 1 ? std_ms / sqrt(n) : (double)NAN,
                                      .freedom = n - 1,
-                                     .total_ms = stats->wall_sum_ms,
+                                     .total_ms = total_ms,
                                      .instances = stats->instances };
 }
 
-static int add_wall(struct lp_compare_reader *reader, size_t at, const llmperf_region_stats *stats)
+static int add_wall(struct lp_compare_reader *reader, size_t at,
+                    const struct lp_region_finding *region)
 {
+    const llmperf_region_stats *stats = &region->stats;
     struct lp_compare_place *place = &reader->places.items[at];
     struct lp_compare_wall wall = { .place = at,
                                     .process =
@@ -63,7 +71,7 @@ static int add_wall(struct lp_compare_reader *reader, size_t at, const llmperf_r
         place->instances = stats->instances;
     if (stats->depth == 0)
         reader->process_ms.items[wall.process] += stats->wall_sum_ms;
-    wall.of = mean_of(reader, stats);
+    wall.of = mean_of(reader, region);
     if (lp_hashmap_put(&reader->wall_keys, wall.place, wall.process,
                        (uint32_t)reader->walls.count) < 0)
         return LLMPERF_ENOMEM;
@@ -88,14 +96,15 @@ static void add_collected(struct lp_compare_reader *reader, size_t at,
 }
 
 static int add_process(struct lp_compare_reader *reader, size_t at,
-                       const llmperf_region_stats *stats)
+                       const struct lp_region_finding *region)
 {
+    const llmperf_region_stats *stats = &region->stats;
     bool first = reader->places.items[at].processes++ == 0;
     int status = first ? find_around(reader, at, stats) : 0;
 
     return status < 0 || stats->instances == 0 || isnan(stats->wall_sum_ms)
                ? status
-               : add_wall(reader, at, stats);
+               : add_wall(reader, at, region);
 }
 
 /* Rows of one region on several devices repeat its host times: only the first counts. */
@@ -112,7 +121,7 @@ int lp_compare_read_regions(struct lp_compare_reader *reader)
             return LLMPERF_ENOMEM;
         if (!before || strcmp(before->path, stats->path) != 0 ||
             before->process_id != stats->process_id)
-            status = add_process(reader, at, stats);
+            status = add_process(reader, at, &reader->findings->regions.items[i]);
         add_collected(reader, at, stats);
         before = stats;
     }

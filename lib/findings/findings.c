@@ -107,6 +107,7 @@ static int add_stages(struct lp_findings *findings)
     }
     mark_sampled(findings);
     set_collected(findings);
+    lp_clocks_set(findings);
     lp_regions_set_elapsed(findings);
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 
+#include "lib/base/text.h"
 #include "lib/base/vector.h"
 #include "lib/findings/bounds.h"
 #include "lib/findings/collectives.h"
@@ -46,13 +47,20 @@ struct lp_region_finding {
     struct lp_measured measured; /* from hardware counters */
     double scale; /* wall time of all calls / of the collected calls; 1: all were collected */
     uint64_t collected_calls; /* with device work; LLMPERF_UNKNOWN: only part of each, or unknown */
-    double busy_share; /* of the wall time of the collected calls; above 1 if calls overlap */
+    double busy_share; /* of collected_ms; above 1: the host left before, and the end of the calls
+                          on the device is not known */
     struct lp_time_spent spent;    /* of the calls that were followed, without warm-up */
     double floor_call_ms;          /* lower bound (roofline) on the device time of a call */
     double flops_call, bytes_call; /* per call */
-    uint32_t rate;                 /* LLMPERF_RATE_…: what tokens_per_s counts */
-    double tokens_per_s;           /* in wall time */
-    double variation;              /* std / mean of wall times */
+    uint32_t clock;                /* LLMPERF_CLOCK_…: of call_ms */
+    double call_ms;                /* time of a call, mean; without warm_up_ms */
+    double warm_up_ms;   /* time of the first call, if that is warm-up that call_ms leaves out */
+    double active_ms;    /* time in which at least one call was in progress */
+    double collected_ms; /* the part of active_ms that device times are of */
+    double at_once;      /* calls in progress at a time, mean; 1: one after another */
+    uint32_t rate;       /* LLMPERF_RATE_…: what tokens_per_s counts */
+    double tokens_per_s; /* tokens / active_ms, both without warm-up */
+    double variation;    /* std / mean of the times of calls, on their clock */
     bool advised; /* advice uses this row for its stage: the busiest row of a stage that is not
                      mostly one nested stage (such as decode_all, of decode steps) */
     const char *around; /* path of the innermost enclosing stage with `advised`; NULL: none */
@@ -100,13 +108,19 @@ int lp_regions_add(struct lp_findings *findings);
 /** Utilisation over elapsed time, once it is known which stages overlapped. */
 void lp_regions_set_elapsed(struct lp_findings *findings);
 
+/** Set clock, time per call and rate of all regions, once their stages are known. */
+void lp_clocks_set(struct lp_findings *findings);
+
+/** "host time", "GPU time": what the time of a call is measured by. */
+const char *lp_clock_words(uint32_t clock);
+
 /** Sums over the rows of a stage, which has one for each process and GPU. */
 struct lp_stage_sum {
     size_t rows, processes;
-    uint64_t instances;  /* sum over processes */
-    double wall_ms;      /* sum over processes */
-    double collected_ms; /* wall time of the calls whose device work was collected */
-    double time_ms;      /* sum over rows of max(wall, busy); of busy time only if calls overlap */
+    uint64_t instances;      /* sum over processes */
+    double wall_ms;          /* sum over processes */
+    double collected_ms;     /* wall time of the calls whose device work was collected */
+    double time_ms;          /* sum over rows of the time in which calls were in progress */
     double busy_ms, idle_ms; /* sums over rows where known */
 };
 
@@ -151,10 +165,8 @@ bool lp_findings_is_first(const struct lp_findings *findings, size_t region);
 /** Do the calls of this stage vary by more than 10 % (std / mean)? */
 bool lp_findings_varies(const struct lp_region_finding *region);
 
-/** Sentence about it, with path, calls and percent. */
-#define LP_VARIATION_FORMAT                                                                        \
-    "%s: wall times of its %" PRIu64 " calls differ, std / mean is %.0f %%; look at the "          \
-    "percentiles, not at the mean."
+/** A sentence about it, with the path. */
+void lp_variation_text(const struct lp_region_finding *region, struct lp_text *out);
 
 /** "program" or "model"; NULL: FLOPs or bytes are not known. */
 const char *lp_work_origin(uint32_t origin);

@@ -10,6 +10,24 @@
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
+const char *lp_clock_words(uint32_t clock)
+{
+    return clock == LLMPERF_CLOCK_DEVICE ? "GPU time" : "host time";
+}
+
+/* Below this, no percentile above the median is known. */
+#define CALLS_FOR_PERCENTILES 20
+
+void lp_variation_text(const struct lp_region_finding *region, struct lp_text *out)
+{
+    lp_text_printf(out, "%s: the %s of its %" PRIu64 " calls%s varies, std / mean is %.0f %%; ",
+                   region->stats.path, lp_clock_words(region->clock), region->stats.instances,
+                   region->warm_up_ms > 0 ? " after warm-up" : "", 100 * region->variation);
+    lp_text_puts(out, region->stats.instances >= CALLS_FOR_PERCENTILES
+                          ? "look at the percentiles, not at the mean."
+                          : "the mean of so few calls says little, so profile more of them.");
+}
+
 bool lp_findings_varies(const struct lp_region_finding *region)
 {
     return region->stats.kind == LLMPERF_REGION_STAGE && region->stats.instances > 1 &&
@@ -91,9 +109,15 @@ static const char at_once[] =
 static void set_elapsed(struct lp_region_finding *region, bool overlaps)
 {
     const char *reason = overlaps ? at_once : no_elapsed_time;
+    bool stage = region->collected_ms > 0 && !isnan(region->stats.active_ms);
 
     if (overlaps)
         region->use.mfu_elapsed = region->use.mbu_elapsed = NAN;
+    if (stage && region->stats.truncated == 0) {
+        region->use.mfu_elapsed = region->use.mfu * fmin(1, region->busy_share);
+        region->use.mbu_elapsed = region->use.mbu * fmin(1, region->busy_share);
+        region->use.wall_ratio = region->use.floor_ratio / fmin(1, region->busy_share);
+    }
     region->mfu_elapsed_reason = !isnan(region->use.mfu_elapsed) ? NULL
                                  : region->mfu_reason            ? region->mfu_reason
                                                                  : reason;
@@ -189,9 +213,6 @@ static void set_rates(struct lp_region_finding *region)
                         : 1;
     region->variation =
         stats->instances > 0 ? lp_variation(stats->wall_std_ms, stats->wall_mean_ms) : (double)NAN;
-    region->tokens_per_s = stats->tokens != LLMPERF_UNKNOWN && stats->wall_sum_ms > 0
-                               ? (double)stats->tokens * 1e3 / stats->wall_sum_ms
-                               : (double)NAN;
 }
 
 int lp_regions_add(struct lp_findings *findings)

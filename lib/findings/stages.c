@@ -13,19 +13,9 @@ static const char no_device[] =
     "no GPU was used, or no record of its kernels was received (see the ledger)";
 static const char no_call[] = "no call began and ended within the session";
 static const char no_activity[] = "no device activity was seen in it";
+static const char at_once[] = "calls of several threads ran at the same time, were launched ahead "
+                              "of the device, and not all of them were collected";
 static const char not_collected[] = "none of its calls was collected on the device";
-
-static uint32_t rate_of(const struct lp_findings *findings, const struct lp_region_finding *region)
-{
-    const llmperf_region_stats *stats = &region->stats;
-
-    if (isnan(region->tokens_per_s))
-        return LLMPERF_RATE_UNKNOWN;
-    if (lp_findings_overlaps(findings, stats->path))
-        return LLMPERF_RATE_THREAD;
-    return findings->device_known && region->busy_share > 1 ? LLMPERF_RATE_HOST
-                                                            : LLMPERF_RATE_STAGE;
-}
 
 static void set_host(const struct lp_region_finding *region, struct lp_stage_row *row)
 {
@@ -42,10 +32,14 @@ static void set_host(const struct lp_region_finding *region, struct lp_stage_row
     stage->call_ms = stats->instances > 0 ? stats->wall_mean_ms : (double)NAN;
     stage->tokens_per_s = region->tokens_per_s;
     stage->rate = region->rate;
+    stage->clock = region->clock;
+    stage->time_ms = region->call_ms;
+    stage->active_ms = region->active_ms;
     stage->collected = 1 - stats->skipped_fraction;
     row->reasons[LP_STAGE_CALLS] = stats->instances > 0 ? NULL : no_call;
     row->reasons[LP_STAGE_TOKENS] = !isnan(region->tokens_per_s)       ? NULL
                                     : stats->tokens == LLMPERF_UNKNOWN ? "no tokens were counted"
+                                    : stats->instances > 0             ? at_once
                                                                        : no_call;
 }
 
@@ -145,7 +139,6 @@ int lp_stage_rows_add(struct lp_findings *findings)
         if (region->stats.kind != LLMPERF_REGION_STAGE)
             continue;
         row.stage.region = i;
-        region->rate = rate_of(findings, region);
         set_host(region, &row);
         set_device(findings, region, &row);
         set_interval(findings, region, &row);
@@ -164,6 +157,8 @@ const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
     } fields[] = {
         { "wall_ms", LP_STAGE_CALLS },
         { "call_ms", LP_STAGE_CALLS },
+        { "time_ms", LP_STAGE_CALLS },
+        { "active_ms", LP_STAGE_CALLS },
         { "tokens", LP_STAGE_TOKENS },
         { "tokens_per_s", LP_STAGE_TOKENS },
         { "rate", LP_STAGE_TOKENS },
@@ -188,12 +183,12 @@ const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
     return NULL;
 }
 
-static double time_of(const struct lp_findings *findings, const llmperf_region_stats *region)
+static double time_of(const struct lp_findings *findings, const struct lp_region_finding *region)
 {
-    if (lp_findings_overlaps(findings, region->path))
-        return region->gpu_busy_ms;
-    return findings->device_known ? fmax(region->wall_sum_ms, region->gpu_busy_ms)
-                                  : region->wall_sum_ms;
+    if (!isnan(region->active_ms))
+        return findings->device_known ? fmax(region->active_ms, region->stats.gpu_busy_ms)
+                                      : region->active_ms;
+    return region->stats.gpu_busy_ms;
 }
 
 struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const char *path,
@@ -215,7 +210,8 @@ struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const ch
         again = before && before->process_id == region->process_id;
         before = region;
         sum.rows++;
-        sum.time_ms += fmax(0, time_of(findings, region)); /* NaN counts as 0 */
+        sum.time_ms +=
+            fmax(0, time_of(findings, &findings->regions.items[i])); /* NaN counts as 0 */
         sum.busy_ms += fmax(0, region->gpu_busy_ms);
         sum.idle_ms += fmax(0, region->idle_ms);
         if (again)
@@ -242,7 +238,7 @@ static void add_row(struct lp_stage_spread *spread, const struct lp_region_findi
         spread->least_calls = region->instances;
     if (region->instances > spread->most_calls)
         spread->most_calls = region->instances;
-    widen(&spread->call_ms, region->wall_mean_ms);
+    widen(&spread->call_ms, row->call_ms);
     widen(&spread->tokens_per_s, row->tokens_per_s);
     widen(&spread->wall_ratio, row->use.wall_ratio);
     widen(&spread->mbu, row->use.mbu);

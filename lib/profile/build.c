@@ -33,6 +33,7 @@ int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
     uint32_t stage = lp_path_stage(node);
 
     row.stats.struct_size = sizeof(row.stats);
+    row.stats.active_ms = row.stats.collected_wall_ms = NAN;
     row.stats.path = path_text(profile, node);
     row.stats.label = lp_profile_text(profile, path->label);
     row.stats.depth = node == LP_PATH_ROOT ? 0 : path->depth - 1;

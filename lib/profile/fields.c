@@ -533,10 +533,8 @@ void lp_set_percentiles(enum lp_row_id id, void *row, const struct lp_histogram 
     for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++) {
         double *at = (double *)(void *)((char *)row + percentile_offset(id, i));
 
-        *at = NAN;
-        if (histogram)
-            *at = fmin(
-                fmax(lp_histogram_quantile(histogram, lp_percentiles[i].fraction) / 1e6, min_ms),
-                max_ms);
+        *at = histogram
+                  ? lp_histogram_percentile(histogram, lp_percentiles[i].fraction, min_ms, max_ms)
+                  : (double)NAN;
     }
 }

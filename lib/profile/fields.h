@@ -53,11 +53,14 @@ enum lp_unknown {
     LP_UNKNOWN_NO_SOURCE,     /* without a device source */
     LP_UNKNOWN_NO_DEVICE,     /* no device was found, or no kernel was recorded */
     LP_UNKNOWN_NO_INSTANCE,   /* no call was complete */
+    LP_UNKNOWN_NOT_STAGE,     /* the region is not a stage, or the source reports no single calls */
     LP_UNKNOWN_NO_IDLE,       /* no device, no complete call, no device work, or a truncated call */
     LP_UNKNOWN_NOT_COUNTED,   /* neither the program nor the model gave it */
     LP_UNKNOWN_NOT_COLLECTED, /* the source does not report it */
     LP_UNKNOWN_UNLIKE_RANKS,  /* the GPUs of a stage differ in calls or collectives */
-    LP_UNKNOWN_NO_SPAN        /* no device work was recorded */
+    LP_UNKNOWN_NO_SPAN,       /* no device work was recorded */
+    LP_UNKNOWN_FEW            /* fewer values than the percentile needs: 10 for p90, 20 for p95, 100
+                                 for p99; or the source does not report it */
 };
 
 /* clang-format off */
@@ -69,11 +72,11 @@ enum lp_unknown {
     P(F, p99, 0.99, "99th percentile", NULL)
 
 #define LP_REGION_PERCENTILE(F, p, fraction, text, series) \
-    F(NUMBER, wall_##p##_ms, "ms", APART, NO_INSTANCE, "wall_ms." #p, "region_wall_" #p "_seconds", text " of the host time of a call, within 2 %")
+    F(NUMBER, wall_##p##_ms, "ms", APART, FEW, "wall_ms." #p, "region_wall_" #p "_seconds", text " of the host time of a call, within 2 %")
 #define LP_KERNEL_PERCENTILE(F, p, fraction, text, series) \
-    F(NUMBER, p##_ms, "ms", QUANTILE, NOT_COLLECTED, #p "_ms", series, text " of the duration of a call, within 2 %")
+    F(NUMBER, p##_ms, "ms", QUANTILE, FEW, #p "_ms", series, text " of the duration of a call, within 2 %")
 #define LP_SPREAD_PERCENTILE(F, p, fraction, text, series) \
-    F(NUMBER, p##_ms, "ms", QUANTILE, NO_SPAN, #p)
+    F(NUMBER, p##_ms, "ms", QUANTILE, FEW, #p)
 
 /** Times of an iteration, in the order of documents: T(CONSTANT, name, level, heading). They are
  * members of llmperf_iteration and quantities of llmperf_iteration_stats; one of a deeper level is
@@ -170,6 +173,8 @@ enum lp_unknown {
     F(COUNT, window_flops, "FLOP", APART, NOT_COUNTED, NULL) \
     F(COUNT, window_bytes, "bytes", APART, NOT_COUNTED, NULL) \
     F(COUNT, message_bytes, "bytes", APART, NOT_COUNTED, "message_bytes", "region_message_bytes_total", "sizes of the messages of collectives that NCCL or the program gave; without one, the sum of the child regions") \
+    F(NUMBER, active_ms, "ms", APART, NOT_STAGE, "active_ms", "region_active_seconds_total", "time in which at least one call of a stage was in progress, on the host or on the device; tokens / this is the rate of all threads together") \
+    F(NUMBER, collected_wall_ms, "ms", APART, NOT_STAGE, "collected_wall_ms") \
     F(BLOB, wall_histogram, "", APART, NO_INSTANCE, NULL)
 
 /** llmperf_kernel_stats */
@@ -369,9 +374,9 @@ enum lp_unknown {
     F(NUMBER, mean_ms, "ms", DERIVED, NEVER, "mean") \
     F(NUMBER, min_ms, "ms", MIN, NEVER, "min") \
     F(NUMBER, max_ms, "ms", MAX, NEVER, "max") \
-    F(NUMBER, p50_ms, "ms", DERIVED, NEVER, "p50") \
-    F(NUMBER, p90_ms, "ms", DERIVED, NEVER, "p90") \
-    F(NUMBER, p99_ms, "ms", DERIVED, NEVER, "p99") \
+    F(NUMBER, p50_ms, "ms", DERIVED, FEW, "p50") \
+    F(NUMBER, p90_ms, "ms", DERIVED, FEW, "p90") \
+    F(NUMBER, p99_ms, "ms", DERIVED, FEW, "p99") \
     F(BLOB, histogram, "", QUANTILE, NEVER, NULL)
 
 /** llmperf_slow_request */

@@ -261,6 +261,14 @@ double lp_collected_ms(const llmperf_region_stats *row)
     return (row->wall_sum_ms - fmax(0, row->window_ms)) * (1 - fmax(0, row->skipped_fraction));
 }
 
+/* Time that the device work of a row is part of. */
+static double collected_time_ms(const llmperf_region_stats *row)
+{
+    bool all = !(row->skipped_fraction > 0) && row->window_instances == 0;
+
+    return all && !isnan(row->active_ms) ? row->active_ms : lp_collected_ms(row);
+}
+
 /* The root is work outside of regions, so only launches outside of regions count. */
 static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, uint32_t row)
 {
@@ -282,7 +290,7 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
     stats->memset_count = sums.memsets;
     stats->memcpy_bytes = sums.memcpy_bytes;
     if (stats->instances > 0 && stats->truncated == 0)
-        stats->idle_ms = fmax(lp_collected_ms(stats) - stats->gpu_busy_ms, 0);
+        stats->idle_ms = fmax(collected_time_ms(stats) - stats->gpu_busy_ms, 0);
 }
 
 /* A path without device rows. If the session saw a device, its device work is 0. It is unknown
@@ -297,7 +305,7 @@ static void fill_no_device(struct freezer *freezer, llmperf_region_stats *stats,
     stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = stats->kernel_ms =
         stats->exclusive_kernel_ms = nothing;
     stats->memcpy_ms = stats->memset_ms = nothing;
-    stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : lp_collected_ms(stats);
+    stats->idle_ms = isnan(nothing) || stats->truncated > 0 ? NAN : collected_time_ms(stats);
     if (isnan(nothing))
         stats->kernel_count = stats->memcpy_count = stats->memset_count = stats->memcpy_bytes =
             LLMPERF_UNKNOWN;
@@ -335,6 +343,7 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
     if (fill_names(freezer, &region.stats, node) < 0)
         return LLMPERF_ENOMEM;
     fill_wall(&region.stats, host);
+    lp_iterations_fill(&freezer->totals->iterations, node, &region.stats);
     region.stats.idle_ms = NAN;
     region.stats.skipped_fraction = 1 - freezer->fractions[node];
     fill_window(freezer, &region.stats, node);
@@ -524,7 +533,7 @@ static int fill_profile(struct freezer *freezer)
     uint32_t *verdict = &freezer->profile->ledger.verdict;
     int status;
 
-    if (lp_busy_settle(&totals->busy) < 0)
+    if (lp_busy_settle(&totals->busy) < 0 || lp_busy_settle(&totals->iterations.active) < 0)
         totals->failed = true;
     sum_devices(freezer);
     sum_quantities(freezer, &freezer->work);

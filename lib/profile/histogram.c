@@ -72,6 +72,16 @@ double lp_histogram_quantile(const struct lp_histogram *histogram, double fracti
     return middle; /* a fraction over 1: the last bucket */
 }
 
+double lp_histogram_percentile(const struct lp_histogram *histogram, double fraction, double min_ms,
+                               double max_ms)
+{
+    double least = fraction > 0.5 ? round(1 / (1 - fraction)) : 1;
+
+    if ((double)total_count(histogram) < least)
+        return NAN;
+    return fmin(fmax(lp_histogram_quantile(histogram, fraction) / 1e6, min_ms), max_ms);
+}
+
 static void add_varint(struct lp_text *text, uint64_t value)
 {
     uint8_t bytes[LP_VARINT_BYTES];

@@ -45,6 +45,11 @@ static inline int lp_histogram_add(struct lp_histogram *histogram, uint64_t valu
 /** Value below which `fraction` (0 to 1) of the values lie, within 2 %; 0 if empty. */
 double lp_histogram_quantile(const struct lp_histogram *histogram, double fraction);
 
+/** A percentile in milliseconds, not outside of the two limits. NaN: fewer values than 1 / (1 -
+ * fraction), so that none need lie above it: p90 needs 10, p95 20, p99 100. */
+double lp_histogram_percentile(const struct lp_histogram *histogram, double fraction, double min_ms,
+                               double max_ms);
+
 /** Append as varints: distance from the previous non-empty bucket, count. */
 void lp_histogram_encode(const struct lp_histogram *histogram, struct lp_text *text);
 

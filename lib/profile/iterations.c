@@ -15,9 +15,14 @@
  * devices. */
 #define SPANS_KEPT 262144u
 
+/* Of the union of the calls of a stage: see busy.h. */
+#define ACTIVE_BATCH 64
+#define ACTIVE_KEPT  65536 /* of all stages, 1 MiB */
+
 int lp_iterations_init(struct lp_iterations *iterations)
 {
     *iterations = (struct lp_iterations){ 0 };
+    lp_busy_init(&iterations->active, ACTIVE_BATCH, ACTIVE_KEPT);
     iterations->recent = calloc(1, sizeof(*iterations->recent));
     return iterations->recent ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
 }
@@ -366,7 +371,9 @@ static struct lp_stage_total *find_stage(struct lp_iterations *iterations, uint3
         lp_text_clear(&path);
         return NULL;
     }
-    if (lp_hashmap_put(&iterations->stage_rows, node, 0, row) < 0)
+    /* A queue of its own: calls of other stages are much longer or shorter. */
+    if (lp_hashmap_put(&iterations->stage_rows, node, 0, row) < 0 ||
+        lp_busy_add_row(&iterations->active, LP_BUSY_TOP, (uint16_t)row) < 0)
         iterations->failed = true;
     return &iterations->stages.items[row];
 }
@@ -558,6 +565,18 @@ static void keep_call(struct lp_stage_total *stage, struct lp_unit_work *work, u
     work->kept = before;
 }
 
+static int add_active(struct lp_iterations *iterations, const struct lp_stage_total *stage,
+                      const struct lp_unit_work *work)
+{
+    uint64_t end_ns = work->end_ns;
+    size_t row = (size_t)(stage - iterations->stages.items);
+
+    raise_to(&end_ns, work->frontier_ns);
+    return row < iterations->active.rows.count
+               ? lp_busy_add(&iterations->active, (uint32_t)row, work->begin_ns, end_ns)
+               : LLMPERF_ENOMEM;
+}
+
 bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
                         uint32_t *node_out, llmperf_iteration *row_out)
 {
@@ -586,7 +605,8 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
         stage->first = *row_out;
     if (work->kept.wanted && with_device && work->kept.total > 0)
         keep_call(stage, work, iterations->sequence);
-    if (count_unit(iterations, stage, work, with_device) < 0)
+    if (count_unit(iterations, stage, work, with_device) < 0 ||
+        add_active(iterations, stage, work) < 0)
         iterations->failed = true;
     return true;
 }
@@ -621,6 +641,7 @@ void lp_iterations_clear(struct lp_iterations *iterations)
     lp_windows_clear(&iterations->windows);
     lp_host_calls_clear(&iterations->host_calls);
     lp_vector_clear(&iterations->stages);
+    lp_busy_clear(&iterations->active);
     free(iterations->recent);
     lp_hashmap_clear(&iterations->stage_rows);
     lp_hashmap_clear(&iterations->begun);

@@ -7,6 +7,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
 #include "lib/record/record.h"
+#include "lib/profile/busy.h"
 #include "lib/profile/distribution.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/host_calls.h"
@@ -85,6 +86,7 @@ struct lp_iterations {
     struct lp_hashmap stage_rows; /* by node */
     LP_VECTOR(struct lp_device_work) devices;
     struct lp_hashmap begun; /* collected calls of a stage that begun, by node; of some stages */
+    struct lp_busy active;   /* row and queue of each stage: when calls were in progress */
     struct lp_iteration_ring *recent;
     struct lp_windows windows;
     struct lp_host_calls host_calls;
@@ -147,6 +149,10 @@ void lp_iterations_fractions(const struct lp_iterations *iterations, bool sample
 
 /** The share of all sampled stages together; 0: none was sampled. */
 double lp_iterations_fraction(const struct lp_iterations *iterations);
+
+/** Set the times of a stage's calls; NaN for other paths. All intervals must be settled. */
+void lp_iterations_fill(const struct lp_iterations *iterations, uint32_t node,
+                        llmperf_region_stats *stats);
 
 /** Add the rows so far to a profile. 0 or LLMPERF_ENOMEM. */
 int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names *names,

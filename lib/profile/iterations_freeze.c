@@ -190,6 +190,20 @@ double lp_iterations_fraction(const struct lp_iterations *iterations)
     return share_within(iterations, LP_PATH_ROOT);
 }
 
+void lp_iterations_fill(const struct lp_iterations *iterations, uint32_t node,
+                        llmperf_region_stats *stats)
+{
+    uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
+    const struct lp_stage_total *stage =
+        row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
+
+    stats->active_ms = stats->collected_wall_ms = NAN;
+    if (!stage || stage->times[LP_TIME_WALL].count != stats->instances || stats->instances == 0)
+        return;
+    stats->active_ms = (double)iterations->active.rows.items[row].own.ns / 1e6;
+    stats->collected_wall_ms = (double)stage->collected_ns / 1e6;
+}
+
 int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names *names,
                          const struct lp_classifier *classifier, llmperf_profile *profile)
 {

@@ -20,33 +20,38 @@ enum change { NOTHING, HOST, REGION, KERNELS, GRAPHS, CAPTURES, GAPS, COPIES, DE
 
 static const struct {
     const char *words;
-    const char *patterns[14];
+    const char *patterns[18];
 } changes[CHANGES] = {
-    [NOTHING] = { "nothing", { NULL } },
+    [NOTHING] = { "nothing", { "devices/*queued*" } },
     [HOST] = { "host time of that region",
                { "*LLM@prefill*wall*", "*LLM@prefill*idle*", "*LLM@prefill*span*",
                  "*LLM@prefill*tokens_per_s", "*LLM@prefill*elapsed*", "*LLM@prefill*before*",
-                 "*LLM@prefill*after*", "waterfall/*LLM@prefill*" } },
-    [REGION] = { "a row of the truncated region", { "*LLM@cut*" } },
+                 "*LLM@prefill*after*", "*LLM@prefill*active*", "*LLM@prefill*time_ms",
+                 "waterfall/*LLM@prefill*", "devices/*queued*" } },
+    [REGION] = { "a row of the truncated region", { "*LLM@cut*", "devices/*queued*" } },
     [KERNELS] = { "those kernels are in no region",
                   { "*LLM@prefill*", "kernels/*gemm*", "kernels/*share*", "kernel_classes/*",
                     "aggregates/*", "recommendations*", "kernel_roofline/*", "waterfall/*",
-                    "iterations/*elapsed*", "iterations/*before*" } },
+                    "devices/*", "iterations/*elapsed*", "iterations/*before*", "*/clock*",
+                    "*/time_ms*" } },
     [GRAPHS] = { "those kernels are in no region",
                  { "*LLM@decode_step*", "kernels/*", "kernel_classes/*", "aggregates/*",
-                   "recommendations*", "captures/*", "kernel_roofline/*", "waterfall/*" } },
+                   "recommendations*", "captures/*", "kernel_roofline/*", "waterfall/*",
+                   "devices/*" } },
     [CAPTURES] = { "`captured_in`, which gives the reason",
-                   { "kernels/*", "captures/*", "recommendations*", "waterfall/*" } },
-    [GAPS] = { "span and idle time of that region's iterations",
-               { "iterations/*LLM@prefill*", "recommendations*", "waterfall/*",
-                 "iterations/*elapsed*", "iterations/*before*" } },
+                   { "kernels/*", "captures/*", "recommendations*", "waterfall/*", "devices/*" } },
+    [GAPS] = { "span, idle and elapsed time of that region",
+               { "iterations/*LLM@prefill*", "recommendations*", "waterfall/*", "devices/*",
+                 "iterations/*elapsed*", "iterations/*before*", "*/clock*", "*/time_ms*",
+                 "*LLM@prefill*active_ms*", "*LLM@prefill*idle_ms*", "*LLM@prefill*tokens_per_s*",
+                 "*LLM@prefill*_elapsed*", "*LLM@prefill*wall_ratio*", "*LLM@prefill*bound*" } },
     [COPIES] = { "those memcpys are in no total",
                  { "*LLM@decode_step*", "kernels/*memcpy*", "kernels/*share*", "kernel_classes/*",
-                   "aggregates/*", "recommendations*", "waterfall/*" } },
+                   "aggregates/*", "recommendations*", "waterfall/*", "devices/*" } },
     [DEVICE] = { "all device numbers from then on",
                  { "regions/*", "stages/*", "kernels/*", "kernel_classes/*", "iterations/*",
                    "aggregates/*", "operators/*", "recommendations*", "kernel_roofline/*",
-                   "waterfall/*" } },
+                   "waterfall/*", "devices/*" } },
 };
 
 /* Two stages; a fault is planted before, in or behind the first one, or in the second. */

@@ -315,7 +315,7 @@ static void a_disk_that_was_full_for_a_while_costs_nothing(void **state)
 
     (void)state;
     mark("LLM@meanwhile");
-    limit_files(4096);
+    limit_files(8192);
     assert_int_equal(llmperf_session_flush(session), LLMPERF_EIO);
     limit_files(RLIM_INFINITY);
     assert_int_equal(llmperf_session_stop(session, NULL), LLMPERF_OK);
@@ -333,7 +333,7 @@ static void a_stop_on_a_full_disk_says_what_is_there(void **state)
 
     (void)state;
     mark("LLM@lost");
-    limit_files(4096);
+    limit_files(8192);
     assert_int_equal(llmperf_session_stop(session, &profile), LLMPERF_EIO);
     limit_files(RLIM_INFINITY);
     check_error("full/run.llmperf lacks the last ");

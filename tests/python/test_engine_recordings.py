@@ -168,6 +168,17 @@ class Recorded(support.TestCase):
         self.assertIn("waiting", {row["id"] for row in replay(EXAMPLES / "dsocr_base.llmrec").to_dict()["recommendations"]})
         self.assertNotIn("at once", replay(EXAMPLES / "dsocr_base.llmrec").report_markdown().split("## Environment")[0])
 
+    def test_the_rate_of_streams_is_that_of_all_of_them(self) -> None:
+        for name in ("streams", "streams_graphs"):
+            profile = replay(ENGINE / f"{name}.llmrec")
+            step = regions(profile.to_dict())[STEP]
+            steps = [row for row in profile.iterations() if row["region"] == STEP]
+            begin = min(row["begin_ns"] for row in steps)
+            end = max(row["begin_ns"] + row["wall_ms"] * 1e6 for row in steps)
+            self.assertAlmostEqual(step["active_ms"], (end - begin) / 1e6, delta=0.1)  # no pause between steps
+            self.assertAlmostEqual(step["tokens_per_s"], STREAMS * STEPS * 1000 / step["active_ms"], places=6)
+            self.assertIn(" tokens/s in all", profile.report_markdown())
+
     def test_counters_are_of_each_instance_of_a_stage(self) -> None:
         metrics = self.metrics("counters")
         found = regions(metrics)
@@ -249,8 +260,8 @@ class Recorded(support.TestCase):
         wall = sum(found[path]["wall_ms"]["sum"] * found[path]["sampled_fraction"] for path in (STEP, "LLM@prefill"))
         self.assertIn(f"44.16 ms of device time in {wall:.4g} ms of host time. The whole run: 456.1 ms.", headline)
         self.assertIn("| Region | Device | Collected calls |", report)
-        self.assertIn(f"| ↳ `{STEP}` | 0 | 8 | 7.507 |", report)
-        self.assertIn("| `LLM@decode_all` | 0 | – | 7.507 |", report)
+        self.assertIn(f"| ↳ `{STEP}` | 0 | 8 | 8.213 | 7.507 | 91.40 | 0.7061 |", report)
+        self.assertIn("| `LLM@decode_all` | 0 | – | 8.221 | 7.507 |", report)
         self.assertNotIn("Collected calls", replay(ENGINE / "streams.llmrec").report_markdown())
 
     def test_advice_names_the_class_of_the_class_table_and_adds_no_saving_twice(self) -> None:
@@ -276,15 +287,20 @@ class Recorded(support.TestCase):
         found = regions(metrics)
         for path in (STEP, "LLM@prefill", "LLM@prefill/LLM@vision"):
             row = found[path]
-            collected = row["wall_ms"]["sum"] * row["sampled_fraction"]
-            busy = min(1, row["gpu_busy_ms"] / collected)
+            everything = row["sampled_fraction"] == 1
+            collected = row["active_ms"] if everything else row["wall_ms"]["sum"] * row["sampled_fraction"]
+            busy = row["gpu_busy_ms"] / collected
+            self.assertLess(busy, 1)
             for name in ("mfu", "mbu"):
                 self.assertAlmostEqual(row[f"{name}_elapsed"], row[name] * busy, places=12)
-        self.assertEqual(found["LLM@prefill/LLM@vision"]["mfu_elapsed"], found["LLM@prefill/LLM@vision"]["mfu"])  # asynchronous
+        vision = found["LLM@prefill/LLM@vision"]  # asynchronous: the GPU works for 13.3 ms of 14.1, the host left after 4.3
+        self.assertEqual((vision["clock"], round(vision["time_ms"], 1), round(vision["wall_ms"]["mean"], 1)), ("gpu", 14.1, 4.3))
         stage = next(stage for stage in profile.stages if stage["path"] == STEP)
         self.assertAlmostEqual(stage["mbu_elapsed"], found[STEP]["mbu_elapsed"], places=12)
         at_once = with_model("streams").to_dict()
-        self.assertIsNone(regions(at_once)[STEP]["mfu_elapsed"])
+        step = regions(at_once)[STEP]
+        self.assertAlmostEqual(step["mfu_elapsed"], step["mfu"] * step["gpu_busy_ms"] / step["active_ms"], places=12)
+        self.assertIsNone(regions(at_once)[f"{STEP}/LLM@layer00"]["mfu_elapsed"])
         self.assertTrue(any(note.startswith("mfu_elapsed is null") and "same time" in note for note in at_once["notes"]), at_once["notes"])
 
     def test_captures_of_sampled_steps_are_of_a_sampled_step(self) -> None:

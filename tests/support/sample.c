@@ -45,6 +45,7 @@ llmperf_region_stats *sample_region(llmperf_profile *profile, const char *path, 
     stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = busy_ms * (double)instances;
     stats->kernel_ms = stats->exclusive_kernel_ms = stats->gpu_busy_ms;
     stats->idle_ms = fmax(0, stats->wall_sum_ms - stats->gpu_busy_ms);
+    stats->active_ms = stats->collected_wall_ms = NAN;
     stats->tokens = stats->sequences = stats->context = LLMPERF_UNKNOWN;
     stats->flops = stats->bytes = LLMPERF_UNKNOWN;
     need(lp_vector_push(&profile->regions, row));

@@ -46,7 +46,9 @@ LLMPERF_VERSION_PATCH = 0
 LLMPERF_RATE_UNKNOWN = 0
 LLMPERF_RATE_STAGE = 1
 LLMPERF_RATE_HOST = 2
-LLMPERF_RATE_THREAD = 3
+LLMPERF_RATE_TOTAL = 3
+LLMPERF_CLOCK_HOST = 1
+LLMPERF_CLOCK_DEVICE = 2
 LLMPERF_SEVERITY_HIGH = 1
 LLMPERF_SEVERITY_MEDIUM = 2
 LLMPERF_SEVERITY_LOW = 3
@@ -318,6 +320,10 @@ class llmperf_stage(Structure):
         ("reserved", c_uint32),
         ("mfu_elapsed", c_double),
         ("mbu_elapsed", c_double),
+        ("time_ms", c_double),
+        ("active_ms", c_double),
+        ("clock", c_uint32),
+        ("reserved2", c_uint32),
     ]
 
 
@@ -591,6 +597,8 @@ class llmperf_region_stats(Structure):
         ("window_flops", c_uint64),
         ("window_bytes", c_uint64),
         ("message_bytes", c_uint64),
+        ("active_ms", c_double),
+        ("collected_wall_ms", c_double),
     ]
 
 

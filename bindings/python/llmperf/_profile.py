@@ -30,7 +30,8 @@ _DOCUMENTS = {
 }
 
 _RATES = {_native.LLMPERF_RATE_STAGE: "stage", _native.LLMPERF_RATE_HOST: "host",
-          _native.LLMPERF_RATE_THREAD: "thread"}
+          _native.LLMPERF_RATE_TOTAL: "total"}
+_CLOCKS = {_native.LLMPERF_CLOCK_HOST: "host", _native.LLMPERF_CLOCK_DEVICE: "gpu"}
 _SEVERITIES = {_native.LLMPERF_SEVERITY_HIGH: "high", _native.LLMPERF_SEVERITY_MEDIUM: "medium",
                _native.LLMPERF_SEVERITY_LOW: "low"}
 
@@ -241,15 +242,17 @@ class Profile:
         """Speed and roofline bounds, a row for each stage, process and GPU.
 
         The keys are the fields of llmperf_stage (findings.h): path, label, process_id, device,
-        calls, tokens, wall_ms and busy_ms (all calls together), call_ms (mean), tokens_per_s, mfu
-        and mbu (0 to 1), floor_ms (roofline lower bound on busy_ms), floor_ratio (busy_ms /
-        floor_ms), wall_ratio (wall_ms / floor_ms), idle_ms, collected (share of the work whose
-        device records were collected), busy_low_ms and busy_high_ms (95 % confidence interval of
-        busy_ms), and region (position in regions()).
+        calls, tokens, wall_ms and busy_ms (all calls together), call_ms (mean host time), time_ms
+        (mean time of a call on clock, without warm-up), active_ms (time in which at least one call
+        was in progress), tokens_per_s, mfu and mbu (0 to 1), floor_ms (roofline lower bound on
+        busy_ms), floor_ratio (busy_ms / floor_ms), wall_ratio (active_ms / floor_ms), idle_ms,
+        collected (share of the work whose device records were collected), busy_low_ms and
+        busy_high_ms (95 % confidence interval of busy_ms), and region (position in regions()).
 
-        rate says how to read tokens_per_s: "stage" (tokens / host time), "host" (the device
-        continues after the stage ends, so the program is slower than this) or "thread" (calls
-        overlap; the rate of one thread). bound is what limits the stage: "compute", "memory",
+        clock is "host" (from begin to end of the region) or "gpu" (the host launches ahead; until
+        the device work of the call has ended). rate says how to read tokens_per_s: "stage" (tokens
+        / active_ms), "total" (the same, of several threads together) or "host" (tokens / host time,
+        but the device continues for an unknown time after it). bound is what limits the stage: "compute", "memory",
         "balanced" (compute and memory about equally), "communication", or "launch" (the host).
         confidence is that of the GPU's peaks: "high", "medium", "low" or "none". reasons has a
         sentence for each field that is None.
@@ -261,6 +264,7 @@ class Profile:
                           _native.llmperf_stage)
         for position, row in enumerate(rows):
             row["rate"] = _RATES.get(row["rate"])
+            row["clock"] = _CLOCKS.get(row["clock"])
             row["bound"] = name_of(_native.LLMPERF_NAME_BOUND, row["bound"]) if row["bound"] else None
             row["confidence"] = name_of(_native.LLMPERF_NAME_CONFIDENCE, row["confidence"])
             row["reasons"] = {

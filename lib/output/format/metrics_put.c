@@ -15,7 +15,7 @@ static const char *const reasons[LP_REASON_COUNT] = {
         "wall_ms and idle_ms are null where no call of a region was complete; std needs two calls.",
     [LP_REASON_NOT_COUNTED] =
         "tokens, sequences, context, flops and bytes are null where the program did not count "
-        "them; tokens_per_s needs tokens and a wall time.",
+        "them; tokens_per_s needs tokens, and the time in which calls were in progress.",
     [LP_REASON_NOT_COLLECTED] =
         "Values of the ledger and of kernels that are null were not collected.",
     [LP_REASON_NO_ITERATIONS] = "iterations is null: no stage was recorded iteration by iteration, "
@@ -50,6 +50,12 @@ static const char *const reasons[LP_REASON_COUNT] = {
                          "(session.slo_ttft_ms, session.slo_tpot_ms).",
     [LP_REASON_NO_COST] = "requests.cost is null: no price was given (session.gpu_hour_cents), no "
                           "GPU was observed, or no tokens were reported.",
+    [LP_REASON_FEW] = "Percentiles are null below the number of values that they need: 10 for p90, "
+                      "20 for p95, 100 for p99; also where the source does not report them.",
+    [LP_REASON_NOT_STAGE] = "active_ms and collected_wall_ms are null for regions that are not "
+                            "stages, and where the source reports no single calls.",
+    [LP_REASON_NO_WARM_UP] = "warm_up_ms is null where the first call of a region took no longer "
+                             "than the others, or where that is not known.",
 };
 
 void lp_put_null(struct lp_metrics *metrics, const char *key, enum lp_reason reason)

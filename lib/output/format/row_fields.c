@@ -96,6 +96,10 @@ static enum lp_reason reason_of(const struct lp_metrics *metrics, enum lp_unknow
         return LP_REASON_NO_SPAN;
     case LP_UNKNOWN_UNLIKE_RANKS:
         return LP_REASON_UNLIKE_RANKS;
+    case LP_UNKNOWN_FEW:
+        return LP_REASON_FEW;
+    case LP_UNKNOWN_NOT_STAGE:
+        return LP_REASON_NOT_STAGE;
     case LP_UNKNOWN_NEVER:
     case LP_UNKNOWN_OTHER:
         break;

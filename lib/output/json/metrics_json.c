@@ -57,8 +57,12 @@ static void put_region(struct lp_metrics *metrics, const struct lp_region_findin
     lp_json_string(json, "kind", region->kind == LLMPERF_REGION_STAGE ? "stage" : "operator");
     lp_json_open(json, "wall_ms", '{');
     lp_put_row(metrics, LP_ROW_REGION, "wall_ms", region, region->instances);
-    lp_put_number(metrics, "cv", row->variation, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "cv", lp_variation(region->wall_std_ms, region->wall_mean_ms),
+                  LP_REASON_NO_INSTANCE);
     lp_json_close(json, '}');
+    lp_json_string(json, "clock", row->clock == LLMPERF_CLOCK_DEVICE ? "gpu" : "host");
+    lp_put_number(metrics, "time_ms", row->call_ms, LP_REASON_NO_INSTANCE);
+    lp_put_number(metrics, "warm_up_ms", row->warm_up_ms, LP_REASON_NO_WARM_UP);
     lp_put_number(metrics, "tokens_per_s", row->tokens_per_s, LP_REASON_NOT_COUNTED);
     lp_json_number(json, "sampled_fraction", 1 - region->skipped_fraction);
     lp_put_count(metrics, "collected_instances", row->collected_calls, LP_REASON_PART_OF_CALLS);
@@ -282,7 +286,7 @@ static void put_limit_notes(struct lp_metrics *metrics)
 static void put_variation_notes(struct lp_metrics *metrics)
 {
     const char *last = "";
-    char text[256 + LLMPERF_LABEL_BYTES];
+    struct lp_text text = { NULL, 0, 0, false };
 
     for (size_t i = 0; i < metrics->findings->regions.count; i++) {
         const struct lp_region_finding *region = &metrics->findings->regions.items[i];
@@ -291,9 +295,9 @@ static void put_variation_notes(struct lp_metrics *metrics)
         if (!lp_findings_varies(region) || strcmp(region->stats.path, last) == 0)
             continue;
         last = region->stats.path;
-        snprintf(text, sizeof(text), LP_VARIATION_FORMAT, last, region->stats.instances,
-                 100 * region->variation);
-        lp_json_string(&metrics->json, NULL, text);
+        lp_variation_text(region, &text);
+        lp_json_string(&metrics->json, NULL, text.bytes ? text.bytes : "");
+        lp_text_clear(&text);
     }
 }
 

@@ -122,17 +122,20 @@ void lp_verdict_md(const struct lp_findings *findings, struct lp_text *out)
     }
 }
 
-/* If device work ends after its region, its share of the wall time means nothing. */
-static void add_busy(const struct lp_region_finding *row, bool at_once, struct lp_text *out)
+/* More than rounding. */
+#define WHOLE 1.005
+
+/* If device work ends after its region and no elapsed time is known, a share means nothing. */
+static void add_busy(const struct lp_region_finding *row, struct lp_text *out)
 {
     lp_text_printf(out, ", GPU %" PRId32 " busy ", row->stats.device);
-    if (!at_once && row->busy_share <= 1) {
-        add_percent(out, row->busy_share);
+    if (row->busy_share <= WHOLE) {
+        add_percent(out, fmin(1, row->busy_share));
         return;
     }
     lp_md_number(out, row->stats.gpu_busy_ms);
-    lp_text_puts(out, at_once ? " ms in total, with several calls at once"
-                              : " ms in total, partly after the region");
+    lp_text_puts(out, row->busy_share > 1 ? " ms in total, partly after the region"
+                                          : " ms in total, with several calls at once");
 }
 
 /* ", MBU 23.74 % (25.98 % while busy)". */
@@ -169,13 +172,13 @@ static void add_limit(const struct lp_region_finding *row, struct lp_text *out)
 }
 
 /* In decode the ratio to the lower bound matters most, then MBU; MFU is always small there. */
-static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool at_once,
-                            struct lp_text *out)
+static void add_utilisation(const struct lp_region_finding *row, struct lp_text *out)
 {
-    double ratio = at_once ? use->floor_ratio : use->wall_ratio;
+    const llmperf_utilisation *use = &row->use;
+    double ratio = isnan(row->collected_ms) ? use->floor_ratio : use->wall_ratio;
 
     if (!isnan(ratio)) {
-        lp_text_puts(out, goes_on || at_once ? ", GPU busy time " : ", wall time ");
+        lp_text_puts(out, isnan(row->collected_ms) ? ", GPU busy time " : ", ");
         lp_md_number(out, ratio);
         lp_text_printf(out, "x the %s",
                        lp_bound_words(use->compute_floor_ms, use->memory_floor_ms));
@@ -184,31 +187,61 @@ static void add_utilisation(const llmperf_utilisation *use, bool goes_on, bool a
     add_share(out, "MFU", use->mfu_elapsed, use->mfu);
 }
 
-/* "LLM@prefill: 12.34 ms mean of 3, 41500 tokens/s, wall time 1.30x the compute bound, GPU 0
- * busy 92.1 %." */
-static void add_stage_sentence(const struct lp_region_finding *row, bool device, bool at_once,
+static void add_rate(const struct lp_region_finding *row, struct lp_text *out)
+{
+    lp_md_number(out, row->tokens_per_s);
+    lp_text_puts(out, row->rate == LLMPERF_RATE_TOTAL  ? " tokens/s in all"
+                      : row->rate == LLMPERF_RATE_HOST ? " tokens/s (host time)"
+                                                       : " tokens/s");
+}
+
+/* "14.07 ms of GPU time, mean of 3, 2.000 at a time". */
+static void add_call(const struct lp_region_finding *row, struct lp_text *out)
+{
+    bool warm_up = row->warm_up_ms > 0;
+
+    lp_md_number(out, row->call_ms);
+    lp_text_printf(out, " ms of %s, ", lp_clock_words(row->clock));
+    lp_text_puts(out, row->stats.instances - warm_up > 1 ? "mean of " : "");
+    lp_text_printf(out, "%" PRIu64 "%s", row->stats.instances - warm_up,
+                   row->stats.instances - warm_up > 1 ? " calls" : " call");
+    if (warm_up) {
+        lp_text_puts(out, " after warm-up (first call ");
+        lp_md_number(out, row->warm_up_ms);
+        lp_text_puts(out, " ms)");
+    }
+    if (row->clock == LLMPERF_CLOCK_DEVICE) {
+        lp_text_puts(out, " (the host left after ");
+        lp_md_number(out, row->stats.wall_mean_ms);
+        lp_text_puts(out, " ms)");
+    }
+    if (row->at_once > 1) {
+        lp_text_puts(out, ", ");
+        lp_md_number(out, row->at_once);
+        lp_text_puts(out, " at a time");
+    }
+}
+
+/* "LLM@prefill: 12.34 ms of host time, mean of 3 calls, 41500 tokens/s, 1.30x the compute bound,
+ * GPU 0 busy 92.1 %." */
+static void add_stage_sentence(const struct lp_region_finding *row, bool device,
                                uint32_t process_id, struct lp_text *out)
 {
     const llmperf_region_stats *region = &row->stats;
-    bool goes_on = device && row->busy_share > 1;
 
     lp_text_puts(out, "- ");
     lp_md_code(out, region->path);
     if (process_id > 0)
         lp_text_printf(out, " of process %" PRIu32, process_id);
     lp_text_puts(out, ": ");
-    lp_md_number(out, region->wall_mean_ms);
-    lp_text_printf(out, " ms mean of %" PRIu64, region->instances);
+    add_call(row, out);
     if (!isnan(row->tokens_per_s)) {
         lp_text_puts(out, ", ");
-        lp_md_number(out, row->tokens_per_s);
-        lp_text_puts(out, row->rate == LLMPERF_RATE_THREAD ? " tokens/s per thread"
-                          : row->rate == LLMPERF_RATE_HOST ? " tokens/s (host time)"
-                                                           : " tokens/s");
+        add_rate(row, out);
     }
-    add_utilisation(&row->use, goes_on, at_once, out);
+    add_utilisation(row, out);
     if (device && region->device >= 0)
-        add_busy(row, at_once, out);
+        add_busy(row, out);
     add_limit(row, out);
     lp_text_puts(out, "\n");
 }
@@ -233,7 +266,6 @@ static void add_stage_sentences(const struct lp_findings *findings, struct lp_te
             lp_stage_rows_md(findings, region->path, out);
         else
             add_stage_sentence(&findings->regions.items[i], findings->device_known,
-                               lp_findings_overlaps(findings, region->path),
                                lp_shown_process(findings->profile, region->process_id), out);
     }
 }

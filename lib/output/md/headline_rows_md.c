@@ -23,9 +23,9 @@ static void add(struct lp_text *out, const char *before, struct lp_spread spread
     lp_text_puts(out, after);
 }
 
-static void add_busy(const struct lp_stage_spread *rows, bool at_once, struct lp_text *out)
+static void add_busy(const struct lp_stage_spread *rows, struct lp_text *out)
 {
-    if (at_once)
+    if (isnan(rows->busy_share.most))
         add(out, ", GPUs busy ", rows->busy_ms, 1, " ms in total, with several calls at once");
     else if (rows->busy_share.most > 1)
         add(out, ", GPUs busy ", rows->busy_ms, 1, " ms in total, partly after the region");
@@ -37,7 +37,8 @@ void lp_stage_rows_md(const struct lp_findings *findings, const char *path, stru
 {
     struct lp_stage_sum sum = lp_stage_sum_of(findings, path, -1);
     struct lp_stage_spread rows = lp_stage_spread_of(findings, path);
-    bool at_once = lp_findings_overlaps(findings, path);
+    const struct lp_region_finding *first =
+        &findings->regions.items[lp_profile_find_region(findings->profile, path)];
 
     lp_text_puts(out, "- ");
     lp_md_code(out, path);
@@ -45,13 +46,15 @@ void lp_stage_rows_md(const struct lp_findings *findings, const char *path, stru
         lp_text_printf(out, " of %zu processes, each", sum.processes);
     else
         lp_text_printf(out, " on %zu GPUs", sum.rows);
-    add(out, ": ", rows.call_ms, 1, " ms");
-    lp_text_printf(out, " mean of %" PRIu64, rows.least_calls);
+    add(out, ": ", rows.call_ms, 1, " ms of ");
+    lp_text_printf(out, "%s, mean of %" PRIu64, lp_clock_words(first->clock), rows.least_calls);
     if (rows.most_calls > rows.least_calls)
         lp_text_printf(out, " to %" PRIu64, rows.most_calls);
-    add(out, ", ", rows.tokens_per_s, 1, at_once ? " tokens/s per thread" : " tokens/s");
-    if (!at_once && !isnan(rows.wall_ratio.least)) {
-        add(out, ", wall time ", rows.wall_ratio, 1, "x the ");
+    lp_text_puts(out, rows.most_calls == 1 ? " call" : " calls");
+    add(out, ", ", rows.tokens_per_s, 1,
+        first->rate == LLMPERF_RATE_TOTAL ? " tokens/s in all" : " tokens/s");
+    if (!isnan(rows.wall_ratio.least)) {
+        add(out, ", ", rows.wall_ratio, 1, "x the ");
         lp_text_puts(out, rows.bound);
     }
     add(out, ", MBU ", rows.mbu_elapsed, 100, " %");
@@ -59,6 +62,6 @@ void lp_stage_rows_md(const struct lp_findings *findings, const char *path, stru
     add(out, ", MFU ", rows.mfu_elapsed, 100, " %");
     add(out, ", MFU while busy ", rows.mfu, 100, " %");
     if (findings->device_known)
-        add_busy(&rows, at_once, out);
+        add_busy(&rows, out);
     lp_text_puts(out, "\n");
 }

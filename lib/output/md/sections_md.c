@@ -181,8 +181,7 @@ void lp_variation_md(const struct lp_findings *findings, struct lp_text *out)
         if (!lp_findings_varies(region) || strcmp(region->stats.path, last) == 0)
             continue;
         last = region->stats.path;
-        lp_text_printf(&line, LP_VARIATION_FORMAT, last, region->stats.instances,
-                       100 * region->variation);
+        lp_variation_text(region, &line);
         lp_text_puts(out, "- ");
         lp_md_text(out, line.bytes ? line.bytes : "");
         lp_text_puts(out, "\n");

@@ -21,8 +21,10 @@ struct shown {
 
 struct shown_list {
     LP_VECTOR(struct shown) items;
-    bool stages; /* false: the outermost regions */
-    bool walls;  /* a row has a wall time */
+    bool stages;  /* false: the outermost regions */
+    bool walls;   /* a row has a wall time */
+    bool warm_up; /* a row has a first call that is warm-up */
+    bool at_once; /* calls of a row ran at the same time */
 };
 
 /* A nested stage is marked, because its time is part of its parent's. */
@@ -32,18 +34,30 @@ static void stage_cell(const llmperf_region_stats *region, uint32_t process_id, 
     lp_md_cell_region_of(out, region->path, process_id);
 }
 
-static void stage_wall_row(const struct lp_region_finding *row, uint32_t process_id,
-                           struct lp_text *out)
+static void stage_time_row(const struct lp_findings *findings, const struct shown_list *list,
+                           const struct lp_region_finding *row, struct lp_text *out)
 {
     const llmperf_region_stats *region = &row->known;
+    const struct lp_stage_iterations *stage =
+        row->clock == LLMPERF_CLOCK_DEVICE ? lp_findings_iterations(findings, region->path) : NULL;
+    const llmperf_iteration_stats *elapsed = stage ? &stage->times[LP_TIME_ELAPSED] : NULL;
 
     lp_text_puts(out, "|");
-    stage_cell(region, process_id, out);
+    stage_cell(region, lp_shown_process(findings->profile, region->process_id), out);
+    lp_text_puts(out, elapsed ? " GPU |" : " host |");
     lp_md_cell_count(out, region->instances);
-    lp_md_cell_number(out, region->wall_sum_ms);
+    lp_md_cell_number(out, row->active_ms);
+    lp_md_cell_number(out, row->call_ms);
+    lp_md_cell_number(out, row->variation * row->call_ms);
+    if (elapsed)
+        lp_md_percentiles(out, LP_ROW_SPREAD, elapsed);
+    else
+        lp_md_percentiles(out, LP_ROW_REGION, region);
     lp_md_cell_number(out, region->wall_mean_ms);
-    lp_md_cell_number(out, region->wall_std_ms);
-    lp_md_percentiles(out, LP_ROW_REGION, region);
+    if (list->warm_up)
+        lp_md_cell_number(out, row->warm_up_ms);
+    if (list->at_once)
+        lp_md_cell_number(out, row->at_once);
     lp_md_cell_count(out, region->tokens);
     lp_md_cell_number(out, row->tokens_per_s);
     lp_text_puts(out, "\n");
@@ -59,9 +73,12 @@ static void stage_device_row(const struct lp_region_finding *row, uint32_t proce
     lp_md_cell_device(out, region->device);
     if (sampled)
         lp_md_cell_count(out, row->collected_calls);
+    lp_md_cell_number(out, row->collected_ms);
     lp_md_cell_number(out, region->gpu_busy_ms);
     lp_md_cell_number(out, 100 * row->busy_share);
-    lp_md_cell_number(out, region->idle_ms);
+    lp_md_cell_number(out, row->collected_ms > 0 && !isnan(region->idle_ms)
+                               ? fmax(row->collected_ms - region->gpu_busy_ms, 0)
+                               : region->idle_ms);
     lp_md_cell_number(out, region->exclusive_gpu_busy_ms);
     lp_md_cell_number(out, region->kernel_ms);
     lp_md_cell_count(out, region->kernel_count);
@@ -103,6 +120,8 @@ static int add_row(struct shown_list *list, const struct lp_findings *findings, 
         return 0;
     }
     list->walls = list->walls || *region->path;
+    list->warm_up = list->warm_up || findings->regions.items[index].warm_up_ms > 0;
+    list->at_once = list->at_once || findings->regions.items[index].at_once > 1;
     return lp_vector_push(
         &list->items,
         ((struct shown){ index, 1, busy_ms, region->instances > 0 ? region->wall_sum_ms : 0 }));
@@ -130,20 +149,42 @@ static int find_shown(struct shown_list *list, const struct lp_findings *finding
     return 0;
 }
 
-static void add_wall_table(const struct lp_findings *findings, const struct shown_list *list,
+static void add_time_heads(const struct shown_list *list, struct lp_text *out)
+{
+    lp_text_puts(out, "| Region | Clock | Calls | Time ms | Mean ms | Std ms |");
+    lp_md_percentile_heads(out);
+    lp_text_printf(out,
+                   " Host mean ms |%s%s Tokens | Tokens/s |\n"
+                   "| --- | --- | ---: | ---: | ---: | ---: |",
+                   list->warm_up ? " Warm-up ms |" : "", list->at_once ? " At a time |" : "");
+    lp_md_percentile_rules(out);
+    lp_text_printf(out, " ---: |%s%s ---: | ---: |\n", list->warm_up ? " ---: |" : "",
+                   list->at_once ? " ---: |" : "");
+}
+
+static void add_time_table(const struct lp_findings *findings, const struct shown_list *list,
                            size_t count, struct lp_text *out)
 {
-    lp_text_puts(out, "| Region | Calls | Wall ms | Mean ms | Std ms |");
-    lp_md_percentile_heads(out);
-    lp_text_puts(out, " Tokens | Tokens/s |\n| --- | ---: | ---: | ---: | ---: |");
-    lp_md_percentile_rules(out);
-    lp_text_puts(out, " ---: | ---: |\n");
+    add_time_heads(list, out);
     for (size_t i = 0; i < count; i++) {
         const struct lp_region_finding *row = &findings->regions.items[list->items.items[i].first];
 
         if (*row->stats.path)
-            stage_wall_row(row, lp_shown_process(findings->profile, row->stats.process_id), out);
+            stage_time_row(findings, list, row, out);
     }
+    lp_text_puts(
+        out, "\nTime is the time in which at least one call was in progress; mean and std are of "
+             "one call. Clock host: from the begin to the end of the region. Clock GPU: the host "
+             "launches ahead and leaves earlier, so a call lasts until its GPU work has ended. It "
+             "starts at its begin, or when the GPU has finished earlier work. Tokens/s is tokens / "
+             "time. A percentile needs enough calls: p95 20, p99 100.");
+    if (list->warm_up)
+        lp_text_puts(out, " Mean and tokens/s leave out a first call that is warm-up; time "
+                          "includes it.");
+    if (list->at_once)
+        lp_text_puts(out, " Several threads can be in a region at the same time: tokens/s is of "
+                          "all of them together.");
+    lp_text_puts(out, "\n");
 }
 
 static void add_device_table(const struct lp_findings *findings, const struct shown_list *list,
@@ -152,9 +193,9 @@ static void add_device_table(const struct lp_findings *findings, const struct sh
     bool sampled = lp_is_sampled(findings->profile);
 
     lp_text_printf(out,
-                   "| Region | Device |%s GPU busy ms | Busy/wall %% | Idle ms | Own busy ms "
+                   "| Region | Device |%s Time ms | GPU busy ms | Busy %% | Idle ms | Own busy ms "
                    "| Kernels ms | Kernels | Memcpys ms |\n"
-                   "| --- | ---: |%s ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+                   "| --- | ---: |%s ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
                    sampled ? " Collected calls |" : "", sampled ? " ---: |" : "");
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < list->items.items[i].rows; k++) {
@@ -165,16 +206,15 @@ static void add_device_table(const struct lp_findings *findings, const struct sh
                              sampled, out);
         }
     lp_text_puts(out, "\nGPU busy is the union of device intervals of work launched in the region, "
-                      "nested regions included; own busy excludes them; kernels ms is a sum. "
-                      "Busy/wall exceeds 100 % where the host left the region before its device "
-                      "work was done. Wall ms adds up all calls; where several threads are in a "
-                      "region at the same time, tokens/s, busy/wall and idle are per thread.\n");
+                      "nested regions included; own busy excludes them; kernels ms is a sum. Busy "
+                      "and idle add up to the time. Busy is above 100 % only where the region is "
+                      "not a stage and the host left it before its device work was done.\n");
     if (sampled)
         lp_text_puts(
             out,
-            "\nThis run was sampled: device columns are for the collected calls (–: of a part of "
-            "each call, see the stages in it). Busy/wall and idle compare them with the host time "
-            "of the same share of the work, not with the wall ms of all calls above.\n");
+            "\nThis run was sampled: all columns of this table are for the collected calls (–: of "
+            "a part of each call, see the stages in it). Time is what as much work takes in the "
+            "mean of all calls of the table above, since collecting makes a call longer.\n");
 }
 
 static void add_tables(const struct lp_findings *findings, const struct shown_list *list,
@@ -188,7 +228,7 @@ static void add_tables(const struct lp_findings *findings, const struct shown_li
         lp_text_puts(out, "No stage was marked (prefill, decode_all, decode_step, vision); these "
                           "are the outermost regions, longest first.\n\n");
     if (list->walls)
-        add_wall_table(findings, list, count, out);
+        add_time_table(findings, list, count, out);
     if (findings->device_known && all > 0) {
         lp_text_puts(out, "\n");
         add_device_table(findings, list, count, out);

@@ -34,24 +34,32 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
                        struct lp_text *out)
 {
     const llmperf_region_stats *stats = &region->stats;
-    bool at_once = lp_findings_overlaps(findings, stats->path);
+    uint64_t calls = stats->instances - (region->warm_up_ms > 0);
     size_t processes = lp_stage_sum_of(findings, stats->path, -1).processes;
 
     lp_text_puts(out, "- ");
     lp_md_code(out, stats->label);
     lp_text_puts(out, stats->instances == 1 ? " took " : " takes ");
-    add_seconds(out, stats->wall_mean_ms);
-    if (stats->instances > 1)
-        lp_text_printf(out, " on average (%" PRIu64 " calls)", stats->instances);
+    add_seconds(out, region->call_ms);
+    lp_text_printf(out, " of %s", lp_clock_words(region->clock));
+    if (calls > 1)
+        lp_text_printf(out, " on average (%" PRIu64 " calls)", calls);
+    if (region->warm_up_ms > 0) {
+        lp_text_puts(out, " after a first call of ");
+        add_seconds(out, region->warm_up_ms);
+        lp_text_puts(out, " (warm-up)");
+    }
     if (processes > 1)
         lp_text_printf(out, " in the busiest of %zu processes", processes);
+    if (region->at_once > 1)
+        lp_text_printf(out, ", %s calls at a time", LP_NUMBER(region->at_once, 2));
     if (!isnan(region->tokens_per_s))
         lp_text_printf(out, ", which is %s tokens/s%s", LP_NUMBER(region->tokens_per_s, 3),
-                       at_once ? " for each of the calls that ran at the same time" : "");
+                       region->rate == LLMPERF_RATE_TOTAL ? " in all" : "");
     /* A lower bound above the measured time comes from a wrong peak, dtype or count; the notes say
      * so. */
     if (stats->truncated == 0 && region->floor_call_ms > 0 &&
-        region->floor_call_ms <= stats->wall_mean_ms && !(region->use.floor_ratio < 1)) {
+        region->floor_call_ms <= region->call_ms && !(region->use.floor_ratio < 1)) {
         lp_text_puts(out, "; this GPU could do it in ");
         add_seconds(out, region->floor_call_ms);
         lp_text_puts(out, " at best");

@@ -94,20 +94,28 @@ static void put_histogram(const llmperf_profile *profile, enum lp_row_id id, siz
     free(buckets);
 }
 
-void lp_prometheus_stages(const llmperf_profile *profile, struct lp_text *out)
+static void put_stages(const llmperf_profile *profile, const char *quantity, const char *family,
+                       const char *text, struct lp_text *out)
 {
-    lp_text_puts(out, "# HELP llmperf_stage_wall_seconds Host time per call of a stage.\n"
-                      "# TYPE llmperf_stage_wall_seconds histogram\n");
+    lp_text_printf(out, "# HELP llmperf_%s %s\n# TYPE llmperf_%s histogram\n", family, text,
+                   family);
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_SPREAD); i++) {
         llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
 
         if (llmperf_profile_iteration_stats(profile, i, &stats) == 0 && !stats.is_class &&
-            stats.count > 0 && strcmp(stats.quantity, "wall") == 0)
-            put_histogram(profile, LP_ROW_SPREAD, i,
-                          &(struct histogram){ "stage_wall_seconds", stats.region, 1e-6,
-                                               stats.count, stats.sum_ms },
-                          out);
+            stats.count > 0 && strcmp(stats.quantity, quantity) == 0)
+            put_histogram(
+                profile, LP_ROW_SPREAD, i,
+                &(struct histogram){ family, stats.region, 1e-6, stats.count, stats.sum_ms }, out);
     }
+}
+
+void lp_prometheus_stages(const llmperf_profile *profile, struct lp_text *out)
+{
+    put_stages(profile, "wall", "stage_wall_seconds", "Host time per call of a stage.", out);
+    put_stages(profile, "elapsed", "stage_elapsed_seconds",
+               "Time per call of a stage until its device work has ended, of the collected calls.",
+               out);
 }
 
 /* Histograms of the latencies that a reader waits for, 1 ms to 700 s. */

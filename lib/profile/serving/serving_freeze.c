@@ -140,9 +140,8 @@ static int derive_latency(struct lp_latency_row *row)
     for (size_t i = 0; i < 3; i++)
         *percentiles[i].value = NAN;
     for (size_t i = 0; i < 3 && status == 0; i++)
-        *percentiles[i].value = fmin(
-            fmax(lp_histogram_quantile(&histogram, percentiles[i].fraction) / 1e6, stats->min_ms),
-            stats->max_ms);
+        *percentiles[i].value = lp_histogram_percentile(&histogram, percentiles[i].fraction,
+                                                        stats->min_ms, stats->max_ms);
     lp_histogram_clear(&histogram);
     return status == LLMPERF_ENOMEM ? status : 0; /* of a damaged file they are not known */
 }

@@ -116,7 +116,7 @@ static void many_ranks_are_one_line_of_the_headline(void **state)
     text = document(three, LLMPERF_DOCUMENT_REPORT_MD);
     assert_text_lacks(text, "- `LLM@decode_step` of process ");
     assert_text_has(text, "- `LLM@decode_step` of 3 processes, each: ");
-    assert_text_has(text, " ms mean of 5, ");
+    assert_text_has(text, " ms of host time, mean of 5 calls, ");
     assert_text_has(text, ", GPUs busy ");
     assert_text_has(text, "Vision is part of `LLM@prefill` and counted once: 0.009000 of its "
                           "0.03600 ms of GPU busy time (25.0 %), 3 processes together.");
@@ -152,8 +152,9 @@ static void a_line_of_many_ranks_has_the_least_and_the_most(void **state)
     assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)ranks, RANKS, &merged),
                      0);
     text = document(merged, LLMPERF_DOCUMENT_REPORT_MD);
-    assert_text_has(text, "- `LLM@decode_step` of 3 processes, each: 0.09800 ms mean of 1 to 4, "
-                          "GPUs busy 1.020 to 4.082 %\n");
+    assert_text_has(
+        text, "- `LLM@decode_step` of 3 processes, each: 0.09800 ms of host time, mean of 1 to 4 "
+              "calls, GPUs busy 1.020 to 4.082 %\n");
     llmperf_text_free(text);
     llmperf_profile_free(merged);
     for (size_t i = 0; i < RANKS; i++)
@@ -172,7 +173,8 @@ static void without_a_device_the_longest_process_stands_for_all(void **state)
         ranks[i] = play_script(scripts[i]);
     assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)ranks, 2, &merged), 0);
     text = document(merged, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
-    assert_text_has(text, "- `LLM@decode_step` took 0.300 ms in the busiest of 2 processes.\n\n");
+    assert_text_has(
+        text, "- `LLM@decode_step` took 0.300 ms of host time in the busiest of 2 processes.\n\n");
     assert_text_has(text, ": 0.400 ms, 100 % of the time of all stages, summed over "
                           "processes and GPUs\n\n");
     llmperf_text_free(text);

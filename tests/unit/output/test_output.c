@@ -132,7 +132,7 @@ static void complete_profile_leads_with_its_verdict(void **state)
     assert_text_has(text, "| `LLM@attention` | `LLM@prefill` | 1 |");
     assert_text_has(text, "| `gemm` | `LLM@prefill/LLM@attention` | 0 | 0.08000 | 1 |");
     assert_text_has(text, "| `outside` | (no region) | 0 | 0.001000 | 1 |");
-    assert_text_has(text, "| (no region) | 0 | 0.001000 | – |");
+    assert_text_has(text, "| (no region) | 0 | – | 0.001000 | – |");
     assert_text_has(text, "Verdict: **complete**.");
     llmperf_text_free(text);
     llmperf_profile_free(profile);

@@ -54,7 +54,8 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
     char *text = sample_report_md(sample_profile());
 
     (void)state;
-    assert_text_has(text, "- `" SAMPLE_STEP "`: 10.00 ms mean of 300, 800.0 tokens/s, wall time "
+    assert_text_has(text, "- `" SAMPLE_STEP
+                          "`: 10.00 ms of host time, mean of 300 calls, 800.0 tokens/s, "
                           "2.797x the memory-bandwidth bound, MBU 35.75 % (89.37 % while busy), "
                           "MFU 1.300 % (3.251 % while busy), GPU 0 busy 40.00 %");
     assert_text_has(text,
@@ -196,7 +197,7 @@ static void vision_is_a_nested_row_and_a_note(void **state)
     char *text = sample_report_md(sample_profile());
 
     (void)state;
-    assert_text_has(text, "| ↳ `LLM@prefill/LLM@vision` | 1 | 12.00 |");
+    assert_text_has(text, "| ↳ `LLM@prefill/LLM@vision` | host | 1 | 12.00 |");
     assert_text_has(text,
                     "Vision is part of `LLM@prefill` and counted once: 11.00 of its 46.00 ms of "
                     "GPU busy time (23.9 %).");
@@ -284,10 +285,10 @@ static void without_a_stage_the_longest_regions_are_shown(void **state)
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_STAGES_MD, &all), 0);
     text = sample_report_md(profile);
     assert_text_has(text, "No stage was marked");
-    first = strstr(text, "\n| `APP@call29` | 1 |");
-    second = strstr(text, "\n| `APP@call28` | 1 |");
+    first = strstr(text, "\n| `APP@call29` | host | 1 |");
+    second = strstr(text, "\n| `APP@call28` | host | 1 |");
     assert_true(first && second && first < second);
-    assert_text_has(text, "\n| `APP@call10` | 0 | 100010 |");
+    assert_text_has(text, "\n| `APP@call10` | 0 | 1.000 | 100010 |");
     assert_text_lacks(text, "APP@call09");
     assert_text_has(text, " more in stages.md.");
     assert_text_has(all, "APP@call09");

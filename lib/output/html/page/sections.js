@@ -35,12 +35,13 @@ function stageTime(metrics, fall) {
 
 const STAGE_COLUMNS = [
     regionWords("Stage"), column("GPU", "device"), column("Calls", "instances"), column("Collected", "collected_instances"),
-    column("Host ms", "wall_ms/mean"), column("p50", "wall_ms/p50"), column("p95", "wall_ms/p95"), column("p99", "wall_ms/p99"),
+    words("Clock", (row) => (row.clock === "gpu" ? "GPU time" : "host time")), column("Time ms", "time_ms"),
+    column("Host ms", "wall_ms/mean"), column("host p50", "wall_ms/p50"), column("host p95", "wall_ms/p95"), column("host p99", "wall_ms/p99"),
     column("Tokens", "tokens"), column("Tokens/s", "tokens_per_s"), column("GPU busy ms", "gpu_busy_ms"), column("Kernels", "kernel_count"), column("Idle ms", "idle_ms"),
 ];
 const USE_COLUMNS = [
     regionWords(), column("Lower bound ms", "time_floor_ms"), words("Bound", (row) => row.bound), column("Busy / bound", "floor_ratio"),
-    column("Host time / bound", "wall_ratio"), column("MBU", "mbu_elapsed", percent), column("while busy", "mbu", percent), column("MFU", "mfu_elapsed", percent),
+    column("Time / bound", "wall_ratio"), column("MBU", "mbu_elapsed", percent), column("while busy", "mbu", percent), column("MFU", "mfu_elapsed", percent),
     column("while busy", "mfu", percent), column("TFLOP/s", "achieved_tflops"), column("GB/s", "achieved_gbs"),
 ];
 const indexed = (name, metrics) => (row) => `/${name}/${metrics[name].indexOf(row)}`;

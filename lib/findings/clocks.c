@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time per call and tokens per second of each region, and on which clock they are. */
+#include <math.h>
+#include <string.h>
+
+#include "lib/findings/findings.h"
+#include "llmperf/region.h"
+
+/* The device finished later than the host left the region: by more than rounding and the latency
+ * of a synchronisation. */
+#define LAUNCHED_AHEAD 1.05
+/* Calls of several threads at a time: more than calls that only touch. */
+#define AT_ONCE 1.05
+
+/* Host time per call, of the calls that have an elapsed time; NaN: not known. */
+static double wall_of_collected(const struct lp_findings *findings,
+                                const struct lp_stage_iterations *stage)
+{
+    double sum_ms = 0;
+
+    if (stage->times[LP_TIME_WALL].count == stage->times[LP_TIME_ELAPSED].count)
+        return stage->times[LP_TIME_WALL].mean_ms;
+    for (size_t i = lp_profile_find_region(findings->profile, stage->region);
+         i < findings->regions.count &&
+         strcmp(findings->regions.items[i].stats.path, stage->region) == 0;
+         i++)
+        if (lp_findings_is_first(findings, i) ||
+            findings->regions.items[i].stats.process_id !=
+                findings->regions.items[i - 1].stats.process_id)
+            sum_ms += findings->regions.items[i].stats.collected_wall_ms;
+    return sum_ms / (double)stage->times[LP_TIME_ELAPSED].count;
+}
+
+/* Does the device end its work after the host left the region? Then a call takes its elapsed time.
+ * Where the host waits for the device, host time says the same, and is known of all calls. */
+static bool is_launched_ahead(const struct lp_findings *findings,
+                              const struct lp_stage_iterations *stage)
+{
+    const llmperf_iteration_stats *elapsed = &stage->times[LP_TIME_ELAPSED];
+
+    return findings->device_known && elapsed->count > 0 && stage->times[LP_TIME_SPAN].count > 0 &&
+           elapsed->mean_ms - stage->times[LP_TIME_AFTER].mean_ms >
+               LAUNCHED_AHEAD * wall_of_collected(findings, stage);
+}
+
+static void set_active(struct lp_region_finding *region, bool overlaps)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    bool all = !(stats->skipped_fraction > 0) && stats->window_instances == 0;
+    double sum_ms = region->call_ms * (double)stats->instances;
+
+    /* Of calls that were not collected the end on the device is not known. */
+    if (isnan(stats->active_ms) || (region->clock == LLMPERF_CLOCK_DEVICE && !all))
+        region->active_ms = overlaps ? (double)NAN : sum_ms;
+    else
+        region->active_ms = stats->active_ms;
+    region->at_once = sum_ms > AT_ONCE * region->active_ms ? sum_ms / region->active_ms : 1;
+    region->collected_ms =
+        all ? region->active_ms : lp_collected_ms(stats) * region->call_ms / stats->wall_mean_ms;
+    if (overlaps && !all)
+        region->collected_ms = NAN;
+}
+
+/* Warm-up is not part of what a call takes. With several calls at a time, or of several processes,
+ * what the first call took from the others is not known. */
+static void leave_out_warm_up(struct lp_region_finding *region,
+                              const struct lp_stage_iterations *stage, size_t processes)
+{
+    enum lp_iteration_time time =
+        region->clock == LLMPERF_CLOCK_DEVICE ? LP_TIME_ELAPSED : LP_TIME_WALL;
+    const llmperf_iteration *first = &stage->first;
+    double first_ms = time == LP_TIME_ELAPSED ? first->elapsed_ms : first->wall_ms;
+
+    if (!stage->warms_up || processes > 1 || region->at_once > 1 || isnan(first_ms) ||
+        !(lp_steady_count(stage, time) > 0))
+        return;
+    region->warm_up_ms = first_ms;
+    region->call_ms = lp_steady_sum(stage, time) / lp_steady_count(stage, time);
+    region->variation = lp_variation(lp_steady_std(stage, time), region->call_ms);
+    if (first->tokens != LLMPERF_UNKNOWN && first->tokens < region->stats.tokens)
+        region->tokens_per_s =
+            1e3 * (double)(region->stats.tokens - first->tokens) / (region->active_ms - first_ms);
+}
+
+static void set_rate(const struct lp_findings *findings, struct lp_region_finding *region,
+                     bool overlaps)
+{
+    region->tokens_per_s = region->stats.tokens != LLMPERF_UNKNOWN && region->active_ms > 0
+                               ? 1e3 * (double)region->stats.tokens / region->active_ms
+                               : (double)NAN;
+    region->rate =
+        isnan(region->tokens_per_s)       ? LLMPERF_RATE_UNKNOWN
+        : overlaps || region->at_once > 1 ? LLMPERF_RATE_TOTAL
+        : region->clock == LLMPERF_CLOCK_HOST && findings->device_known && region->busy_share > 1
+            ? LLMPERF_RATE_HOST
+            : LLMPERF_RATE_STAGE;
+}
+
+static void set_clock(const struct lp_findings *findings, struct lp_region_finding *region)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    const struct lp_stage_iterations *stage = lp_findings_iterations(findings, stats->path);
+    bool ahead = stage && is_launched_ahead(findings, stage);
+    const llmperf_iteration_stats *elapsed = stage ? &stage->times[LP_TIME_ELAPSED] : NULL;
+
+    region->warm_up_ms = NAN;
+    region->clock = ahead ? LLMPERF_CLOCK_DEVICE : LLMPERF_CLOCK_HOST;
+    region->call_ms = ahead                  ? elapsed->mean_ms
+                      : stats->instances > 0 ? stats->wall_mean_ms
+                                             : (double)NAN;
+    if (ahead)
+        region->variation = lp_variation(elapsed->std_ms, elapsed->mean_ms);
+    set_active(region, stage && stage->overlaps);
+    if (stage && stats->device >= 0)
+        region->busy_share = stats->gpu_busy_ms / region->collected_ms;
+    set_rate(findings, region, stage && stage->overlaps);
+    if (stage)
+        leave_out_warm_up(region, stage, lp_stage_sum_of(findings, stats->path, -1).processes);
+}
+
+void lp_clocks_set(struct lp_findings *findings)
+{
+    for (size_t i = 0; i < findings->regions.count; i++)
+        set_clock(findings, &findings->regions.items[i]);
+}

@@ -104,7 +104,10 @@ const struct command command_compare = {
     .name = "compare",
     .summary = "show what became slower or faster between two runs",
     .operands = "BASE NEW [options]",
-    .about = "Compares the time per call of each region: wall time, and GPU time by kernel class. "
+    .about = "The first lines name what made the difference of each stage: the kernel, memcpy, gap "
+             "or host time, in milliseconds a call.\n"
+             "Compares the time per call of each region: wall time, GPU time by kernel class, and "
+             "latencies of requests. "
              "A difference counts if it exceeds the threshold, the noise, and what a change in "
              "work per call (tokens, context length) explains. BASE and NEW are runs or folders of "
              "repeats (llmperf run --repeat), whose spread is then the noise. A run with several "

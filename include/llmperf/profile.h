@@ -144,6 +144,9 @@ typedef struct llmperf_ledger {
                                    another NVTX domain ended */
     uint64_t regions_over_limit; /**< regions above path_limit of the session; counted together as
                                     "LLM@(too many paths)" */
+    uint64_t
+        allocations_over_limit; /**< allocations of device memory that are not followed, because
+                                   262,144 others were live or on more than 16 devices */
 } llmperf_ledger;
 #define LLMPERF_LEDGER_INIT LLMPERF_INIT(llmperf_ledger)
 

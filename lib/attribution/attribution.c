@@ -245,6 +245,10 @@ void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
         case LP_RECORD_HOST_CALL:
             add_host_call(attribution, thread, &records[i]);
             break;
+        case LP_RECORD_MEMORY:
+            if (sink->memory)
+                sink->memory(sink->context, thread, &records[i]);
+            break;
         default:
             lp_open_regions_apply(&attribution->regions, thread, &records[i], sink);
         }

@@ -65,6 +65,8 @@ struct lp_attribution_sink {
     /** LP_RECORD_HOST_CALL; NULL: not needed.
      * @param unit  The innermost that was open on its thread; LP_UNIT_NONE: none. */
     void (*host_call)(void *context, uint32_t unit, const struct lp_record *call);
+    /** LP_RECORD_MEMORY; NULL: not needed. */
+    void (*memory)(void *context, uint32_t thread, const struct lp_record *record);
 };
 
 struct lp_attribution;

@@ -157,6 +157,13 @@ struct lp_cupti_graph_data {
     void *exec;
 };
 
+/* Beginning of what cuMemCreate() takes. */
+struct lp_cupti_allocation {
+    int type, handle_types;
+    int location_type, location; /* device ordinal */
+};
+enum { LP_CUPTI_LOCATION_DEVICE = 1 };
+
 struct lp_cupti_subscriber_parameters {
     size_t struct_size;
     const char *name;

@@ -122,6 +122,29 @@ LP_CUPTI_GRAPH_CALLS(SAME_CALL)
 #define SAME_HOST_CALL(number, function) SAME_NUMBER(number, CUPTI_DRIVER_TRACE_CBID_##function);
 LP_CUPTI_HOST_CALLS(SAME_HOST_CALL)
 
+SAME_FIELD(lp_cupti_allocation, location_type, CUmemAllocationProp, location.type);
+SAME_FIELD(lp_cupti_allocation, location, CUmemAllocationProp, location.id);
+SAME_NUMBER(LP_CUPTI_LOCATION_DEVICE, CU_MEM_LOCATION_TYPE_DEVICE);
+
+/* Parameters are read by their number. */
+#define PARAMETER(function, number, name)                                                          \
+    static_assert(offsetof(function##_params, name) == (number) * sizeof(uint64_t), #function)
+PARAMETER(cuMemAlloc_v2, 0, dptr);
+PARAMETER(cuMemAlloc_v2, 1, bytesize);
+PARAMETER(cuMemAllocPitch_v2, 0, dptr);
+PARAMETER(cuMemAllocPitch_v2, 1, pPitch);
+PARAMETER(cuMemAllocPitch_v2, 3, Height);
+PARAMETER(cuMemAllocAsync, 0, dptr);
+PARAMETER(cuMemAllocAsync, 1, bytesize);
+PARAMETER(cuMemAllocFromPoolAsync, 0, dptr);
+PARAMETER(cuMemAllocFromPoolAsync, 1, bytesize);
+PARAMETER(cuMemFree_v2, 0, dptr);
+PARAMETER(cuMemFreeAsync, 0, dptr);
+PARAMETER(cuMemCreate, 0, handle);
+PARAMETER(cuMemCreate, 1, size);
+PARAMETER(cuMemCreate, 2, prop);
+PARAMETER(cuMemRelease, 0, handle);
+
 static_assert(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture == 495 &&
                   CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz == 496 &&
                   CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture == 497 &&

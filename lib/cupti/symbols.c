@@ -181,6 +181,7 @@ static bool find_symbols(void)
         { "cuptiActivityDisable_v2", &cupti.ActivityDisable_v2, false },
         { "cuptiActivityGetNextRecord_v2", &cupti.ActivityGetNextRecord_v2, false },
         { "cuptiActivityGetNumDroppedRecords_v2", &cupti.ActivityGetNumDroppedRecords_v2, false },
+        { "cuptiGetDeviceId", &cupti.GetDeviceId, false },
         { "cuptiGetGraphId", &cupti.GetGraphId, false },
         { "cuptiGetGraphExecId", &cupti.GetGraphExecId, false },
         { "cuptiGetGraphNodeId", &cupti.GetGraphNodeId, false },

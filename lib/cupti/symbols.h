@@ -44,6 +44,7 @@ struct lp_cupti {
                                     struct lp_cupti_record **record);
     int (*ActivityGetNumDroppedRecords_v2)(lp_cupti_subscriber subscriber, void *context,
                                            uint32_t stream, size_t *dropped);
+    int (*GetDeviceId)(void *context, uint32_t *device);
     int (*GetGraphId)(void *graph, uint32_t *id);    /* NULL before 11.1 */
     int (*GetGraphExecId)(void *exec, uint32_t *id); /* NULL before 12.3 */
     int (*GetGraphNodeId)(void *node, uint64_t *id); /* NULL before 11.1 */

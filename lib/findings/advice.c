@@ -8,6 +8,7 @@
 #include "lib/base/text.h"
 #include "lib/findings/findings.h"
 #include "lib/profile/fields.h"
+#include "lib/record/host_calls.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
@@ -395,11 +396,18 @@ static void keep_longest(struct lp_idle_call *longest, const llmperf_host_call *
         *longest = (struct lp_idle_call){ row, ms };
 }
 
+static bool is_of_memory(const llmperf_host_call *row)
+{
+    enum lp_host_purpose purpose = lp_host_call_purpose(lp_host_call_find(row->call));
+
+    return purpose == LP_HOST_ALLOCATE || purpose == LP_HOST_FREE || purpose == LP_HOST_MEMORY;
+}
+
 /* Not scaled up: the calls are recorded only where all device work is collected. */
 static void set_host_calls(const struct lp_findings *findings, const llmperf_region_stats *stats,
                            struct lp_stage_facts *facts)
 {
-    double part = part_of(findings, stats, -1);
+    double part = part_of(findings, stats, -1), longest_ms = 0;
 
     for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_HOST_CALL); i++) {
         const llmperf_host_call *row = lp_row_at(findings->profile, LP_ROW_HOST_CALL, i);
@@ -408,6 +416,12 @@ static void set_host_calls(const struct lp_findings *findings, const llmperf_reg
             continue;
         keep_longest(&facts->around_call, row, part * (row->idle_ms - row->between_ms));
         keep_longest(&facts->between_call, row, part * row->between_ms);
+        if (!is_of_memory(row))
+            continue;
+        facts->memory_calls += part * (double)row->calls;
+        facts->memory_call_ms += part * row->total_ms;
+        facts->memory_call = row->total_ms > longest_ms ? row->call : facts->memory_call;
+        longest_ms = fmax(longest_ms, row->total_ms);
     }
 }
 

@@ -52,6 +52,8 @@ struct lp_stage_facts {
     double top_class_ms, top_kernel_ms;
     double copy_cast_ms; /* part of device_ms */
     double small_ms;     /* part of device_ms: norm, elementwise, copy/cast, reduction */
+    double memory_calls, memory_call_ms;           /* driver calls that allocate, map or free */
+    const char *memory_call;                       /* the one with most time */
     struct lp_idle_call around_call, between_call; /* in its gaps before, after; between kernels */
     double waiting_ms;             /* in collectives, of the GPU that waits longest */
     double last_share;             /* NaN: waiting_ms is a lower bound */
@@ -111,7 +113,7 @@ struct lp_run_rule {
                   struct lp_text *text);
 };
 
-#define LP_STAGE_RULES 15
+#define LP_STAGE_RULES 16
 #define LP_RUN_RULES   2
 extern const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES];
 extern const struct lp_run_rule lp_run_rules[LP_RUN_RULES];

@@ -77,6 +77,8 @@ static void say_idle(const struct lp_stage_facts *stage, double part_ms,
     add(out, "idle_share", stage->idle_ms / stage->span_ms);
 }
 
+#define ALLOCATE_BEFORE "allocate once before, or from a pool that keeps memory"
+
 /* Calls that fill less of the gaps are not worth a word. */
 #define CALL_SHARE 0.1
 
@@ -87,7 +89,9 @@ static void say_host_call(const struct lp_idle_call *call, double gap_ms,
     static const char *const remedies[] = {
         [LP_HOST_NOTHING] = "",
         [LP_HOST_WAIT] = "launch the next work before waiting, or wait for an event later",
-        [LP_HOST_MEMORY] = "allocate once before, or from a pool that keeps memory",
+        [LP_HOST_ALLOCATE] = ALLOCATE_BEFORE,
+        [LP_HOST_FREE] = ALLOCATE_BEFORE,
+        [LP_HOST_MEMORY] = ALLOCATE_BEFORE,
         [LP_HOST_COPY] = "copy asynchronously from pinned memory",
         [LP_HOST_LOAD] = "load code before serving",
         [LP_HOST_GRAPH] = "instantiate graphs once, before serving",
@@ -376,6 +380,26 @@ static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recom
     return true;
 }
 
+/* In most decode steps, or 1 % of their time. Its gaps are those of launch_bound and host_gap. */
+static bool allocation_in_decode(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                                 struct lp_text *text)
+{
+    double each = stage->memory_calls / (double)stage->instances;
+
+    if (!stage->decode || stage->instances == 0 || !stage->memory_call ||
+        !(each >= 0.5 || stage->memory_call_ms >= 0.01 * stage->step_ms))
+        return false;
+    add(out, "memory_calls_per_instance", each);
+    add(out, "memory_call_ms", stage->memory_call_ms);
+    add_word(out, "memory_call", stage->memory_call);
+    lp_text_printf(text,
+                   "%s allocates, maps or frees memory %s times a step, %s ms of host time in all, "
+                   "most of it in %s: " ALLOCATE_BEFORE ", such as the caching allocator of the "
+                   "framework or cudaMallocAsync(), or capture the step in a CUDA graph.",
+                   stage->label, N(each), N(stage->memory_call_ms), stage->memory_call);
+    return true;
+}
+
 static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                             struct lp_text *text)
 {
@@ -498,6 +522,7 @@ const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
     { "tiny_kernels", false, tiny_kernels, small_kernels, false },
     { "copy_cast", false, copy_cast, copies_and_casts, false },
     { "memcpy_in_decode", false, memcpy_in_decode, memory_copies, true },
+    { "allocation_in_decode", false, allocation_in_decode, NULL, false },
     { "dominant_kernel", false, dominant_kernel, NULL, false },
     { "uneven_ranks", false, uneven_ranks, waiting, true },
     { "step_tail", true, step_tail, above_median, true },

@@ -68,6 +68,8 @@ struct lp_fact {
 
 struct lp_kept;
 struct lp_device_time;
+struct lp_memory_use;
+struct lp_memory_point;
 
 struct llmperf_profile {
     LP_VECTOR(struct lp_region_row) regions;
@@ -89,6 +91,8 @@ struct llmperf_profile {
     LP_VECTOR(llmperf_slow_request) slow_requests;
     LP_VECTOR(llmperf_load) load;
     LP_VECTOR(llmperf_host_call) host_calls;
+    LP_VECTOR(struct lp_memory_use) memory;          /* fields.h */
+    LP_VECTOR(struct lp_memory_point) memory_points; /* in the order of time */
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;

@@ -73,6 +73,8 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define KERNEL_CLASS(type, ...)     FIELD_##type(struct lp_class_total, __VA_ARGS__)
 #define KERNEL_WORK(type, ...)      FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
 #define STAGE_OPERATOR(type, ...)   FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
+#define MEMORY_USE(type, ...)       FIELD_##type(struct lp_memory_use, __VA_ARGS__)
+#define MEMORY_POINT(type, ...)     FIELD_##type(struct lp_memory_point, __VA_ARGS__)
 #define DEVICE_TIME(type, ...)      FIELD_##type(struct lp_device_time, __VA_ARGS__)
 #define REQUESTS(type, ...)         FIELD_##type(llmperf_requests, __VA_ARGS__)
 #define LATENCY(type, ...)          FIELD_##type(llmperf_latency, __VA_ARGS__)
@@ -108,6 +110,8 @@ static const struct lp_row_field requests_fields[] = { LP_REQUESTS_FIELDS(REQUES
 static const struct lp_row_field latency_fields[] = { LP_LATENCY_FIELDS(LATENCY) };
 static const struct lp_row_field slow_request_fields[] = { LP_SLOW_REQUEST_FIELDS(SLOW_REQUEST) };
 static const struct lp_row_field load_fields[] = { LP_LOAD_FIELDS(LOAD) };
+static const struct lp_row_field memory_fields[] = { LP_MEMORY_FIELDS(MEMORY_USE) };
+static const struct lp_row_field memory_point_fields[] = { LP_MEMORY_POINT_FIELDS(MEMORY_POINT) };
 static const struct lp_row_field host_call_fields[] = { LP_HOST_CALL_FIELDS(HOST_CALL) };
 static const struct lp_row_field fact_fields[] = {
     { .name = "key", .type = LP_FIELD_NAME, .offset = offsetof(struct lp_fact, key) },
@@ -204,6 +208,9 @@ const struct lp_row_kind lp_row_kinds[] = {
                               ROWS(slow_request_fields, llmperf_slow_request, llmperf_slow_request,
                                    slow_requests) },
     [LP_ROW_LOAD] = { "load", NULL, ROWS(load_fields, llmperf_load, llmperf_load, load) },
+    [LP_ROW_MEMORY] = { "memory", "memory", LIST(memory_fields, 0, struct lp_memory_use, memory) },
+    [LP_ROW_MEMORY_POINT] = { "memory_point", NULL,
+                              LIST(memory_point_fields, 0, struct lp_memory_point, memory_points) },
     [LP_ROW_HOST_CALL] = { "host_call", "host_call",
                            ROWS(host_call_fields, llmperf_host_call, llmperf_host_call,
                                 host_calls) },

@@ -129,7 +129,8 @@ enum lp_unknown {
     F(COUNT, names_over_limit, "", SUM, NEVER, "names_over_limit") \
     F(COUNT, source_errors, "", SUM, NEVER, "source_errors") \
     F(COUNT, regions_abandoned, "", SUM, NEVER, "regions_abandoned") \
-    F(COUNT, regions_over_limit, "", SUM, NEVER, "regions_over_limit")
+    F(COUNT, regions_over_limit, "", SUM, NEVER, "regions_over_limit") \
+    F(COUNT, allocations_over_limit, "", SUM, NEVER, "allocations_over_limit")
 
 /** llmperf_region_stats */
 #define LP_REGION_FIELDS(F) \
@@ -467,6 +468,15 @@ struct lp_device_time {
     LP_DEVICE_FIELDS(LP_MEMBER)
 };
 
+/** Device memory that was allocated in the session: a row for each device, and one for each region
+ * that allocated or freed or that is a stage. */
+struct lp_memory_use {
+    LP_MEMORY_FIELDS(LP_MEMBER)
+};
+struct lp_memory_point {
+    LP_MEMORY_POINT_FIELDS(LP_MEMBER)
+};
+
 enum lp_field_type {
     LP_FIELD_NAME,   /* const char *, never NULL */
     LP_FIELD_TEXT,   /* const char *, NULL: not known */
@@ -510,13 +520,15 @@ enum lp_row_id {
     LP_ROW_STAGE_OPERATOR,
     LP_ROW_DEVICE,
     LP_ROW_COLLECTIVE_CALLS,
+    LP_ROW_MEMORY,
+    LP_ROW_MEMORY_POINT,
     LP_ROW_ADVICE, /* from here on rows of findings */
     LP_ROW_RANK,
     LP_ROW_COLLECTIVE,
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 22 /* that a profile holds */
+#define LP_ROW_KINDS 24 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

@@ -105,6 +105,27 @@ static int compare_host_calls(const void *left, const void *right)
     return order ? order : lp_compare_text(a->call, b->call);
 }
 
+/* Devices first, then what they hold most of. */
+static int compare_memory(const void *left, const void *right)
+{
+    const struct lp_memory_use *a = left, *b = right;
+    int order = !b->region - !a->region;
+
+    order = order ? order : a->device - b->device;
+    order = order ? order : compare_counts(b->allocated_bytes, a->allocated_bytes);
+    order = order ? order : lp_compare_text(a->region, b->region);
+    return order ? order : compare_counts(a->process_id, b->process_id);
+}
+
+static int compare_memory_points(const void *left, const void *right)
+{
+    const struct lp_memory_point *a = left, *b = right;
+    int order = a->device - b->device;
+
+    order = order ? order : compare_counts(a->process_id, b->process_id);
+    return order ? order : compare_counts(a->time_ns, b->time_ns);
+}
+
 static int compare_operators(const void *left, const void *right)
 {
     const llmperf_operator_stats *a = left, *b = right;
@@ -314,6 +335,8 @@ int lp_profile_finish(llmperf_profile *profile)
     SORT(profile->kernels, compare_kernels);
     SORT(profile->kernel_shapes, compare_kernel_shapes);
     SORT(profile->host_calls, compare_host_calls);
+    SORT(profile->memory, compare_memory);
+    SORT(profile->memory_points, compare_memory_points);
     SORT(profile->iterations, compare_iterations);
     SORT(profile->iteration_stats, compare_iteration_stats);
     SORT(profile->windows, compare_windows);

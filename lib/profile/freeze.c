@@ -551,6 +551,9 @@ static int fill_profile(struct freezer *freezer)
     for (size_t i = 0; i < totals->shapes.count; i++)
         if ((status = add_shape_row(freezer, &totals->shapes.items[i])) < 0)
             return status;
+    freezer->profile->ledger.allocations_over_limit = totals->memory.over_limit;
+    if ((status = lp_memory_freeze(&totals->memory, freezer->process_id, freezer->profile)) < 0)
+        return status;
     for (size_t i = 0; i < totals->iterations.host_calls.rows.count; i++)
         if ((status = add_host_call_row(freezer, &totals->iterations.host_calls.rows.items[i])) < 0)
             return status;

@@ -87,6 +87,28 @@
     F(NUMBER, idle_host_ms, "ms", APART, NEVER, "idle_host_ms", NULL, "gaps of 1 ms or more in which the host launched nothing: it did something else") \
     F(NUMBER, queued_ms, "ms", APART, NEVER, "queued_ms", NULL, "mean time from launch call to start: how far launches were ahead")
 
+/** struct lp_memory_use */
+#define LP_MEMORY_FIELDS(F) \
+    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path of the region that made the calls, without nested regions; null: all of them") \
+    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(COUNT, allocations, "", APART, NEVER, "allocations", NULL, "calls that allocated device memory") \
+    F(COUNT, frees, "", APART, NEVER, "frees", NULL, "calls that freed it") \
+    F(COUNT, unmatched, "", APART, NEVER, "unmatched", NULL, "the part of these calls whose counterpart is missing: frees of memory from before the session, and allocations at an address that was not freed before") \
+    F(COUNT, allocated_bytes, "bytes", APART, NEVER, "allocated_bytes", NULL, "bytes of the allocations") \
+    F(COUNT, freed_bytes, "bytes", APART, NEVER, "freed_bytes", NULL, "bytes of the frees that have a counterpart") \
+    F(COUNT, live_bytes, "bytes", APART, OTHER, "live_bytes", NULL, "bytes of these allocations that were not freed until the end of the session") \
+    F(COUNT, peak_bytes, "bytes", APART, OTHER, "peak_bytes", NULL, "most bytes that were allocated at once on the device since the session began; of a stage: while a call of it was open") \
+    F(COUNT, peak_ns, "ns", APART, OTHER, "peak_ns", NULL, "host clock when the device had the most; null for a region") \
+    F(COUNT, kept_bytes, "bytes", APART, OTHER, "kept_bytes", NULL, "bytes that were allocated before the first stage began and not freed until the end: mostly weights; null for a region, and without stages")
+
+/** struct lp_memory_point */
+#define LP_MEMORY_POINT_FIELDS(F) \
+    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(COUNT, time_ns, "ns", APART, NEVER, "time_ns", NULL, "host clock") \
+    F(COUNT, bytes, "bytes", APART, NEVER, "bytes", NULL, "most bytes that were allocated at once from then to the next row, of memory that was allocated in the session")
+
 /** struct lp_stage_operator */
 #define LP_STAGE_OPERATOR_FIELDS(F) \
     F(NAME, stage, "", KEY, NEVER, NULL, NULL, "label of the stage") \

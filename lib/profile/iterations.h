@@ -10,7 +10,7 @@
 #include "lib/profile/busy.h"
 #include "lib/profile/distribution.h"
 #include "lib/profile/fields.h"
-#include "lib/profile/host_calls.h"
+#include "lib/profile/host/host_calls.h"
 #include "lib/profile/iteration_ring.h"
 #include "lib/profile/kept_call.h"
 #include "lib/profile/profile.h"

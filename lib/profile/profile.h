@@ -57,6 +57,9 @@ void lp_totals_free(struct lp_totals *totals);
 void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated,
                       enum lp_in_window window);
 
+/** All host records up to this time were passed: those of device memory are put in order. */
+void lp_totals_settle_memory(struct lp_totals *totals, uint64_t until_ns);
+
 /** A quantity (LLMPERF_QUANTITY_…) of a region. */
 void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount,
                      enum lp_in_window window);

@@ -42,6 +42,7 @@ void lp_totals_free(struct lp_totals *totals)
     lp_vector_clear(&totals->shapes);
     lp_iterations_clear(&totals->iterations);
     lp_collectives_clear(&totals->collectives);
+    lp_memory_clear(&totals->memory);
     lp_hashmap_clear(&totals->device_rows);
     lp_hashmap_clear(&totals->kernel_rows);
     lp_hashmap_clear(&totals->shape_rows);
@@ -50,7 +51,12 @@ void lp_totals_free(struct lp_totals *totals)
 
 bool lp_totals_failed(const struct lp_totals *totals)
 {
-    return totals->failed || totals->iterations.failed;
+    return totals->failed || totals->iterations.failed || totals->memory.failed;
+}
+
+void lp_totals_settle_memory(struct lp_totals *totals, uint64_t until_ns)
+{
+    lp_memory_settle(&totals->memory, until_ns);
 }
 
 uint64_t lp_totals_late(const struct lp_totals *totals)

@@ -10,6 +10,7 @@
 #include "lib/profile/distribution.h"
 #include "lib/profile/histogram.h"
 #include "lib/profile/iterations.h"
+#include "lib/profile/host/memory.h"
 #include "lib/profile/profile.h"
 
 /** Work of the calls of one path. */
@@ -73,6 +74,7 @@ struct lp_totals {
     LP_VECTOR(struct lp_shape_total) shapes;
     struct lp_hashmap device_rows, kernel_rows, shape_rows;
     struct lp_iterations iterations;
+    struct lp_memory memory;
     struct lp_work_source work_source;
     struct lp_watcher watcher;
     bool sampled;
@@ -84,6 +86,9 @@ struct lp_totals {
     uint32_t last_kernel;               /* row of the previous activity */
     bool failed;
 };
+
+/** Add the rows of device memory so far to a profile. 0 or LLMPERF_ENOMEM. */
+int lp_memory_freeze(const struct lp_memory *memory, uint32_t process_id, llmperf_profile *profile);
 
 /** Work of a call of a stage: what the program counted is kept, the rest comes from the model. */
 void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit);

@@ -29,6 +29,8 @@ static void begin_unit(void *context, uint32_t unit, uint32_t parent, uint32_t n
     struct lp_totals *totals = context;
 
     lp_iterations_begin(&totals->iterations, unit, parent, node, begin_ns, collected, window);
+    if (!totals->sampled)
+        lp_memory_stage(&totals->memory, unit, node, begin_ns, true);
 }
 
 static void count_unit(void *context, uint32_t unit, uint32_t quantity, uint64_t amount)
@@ -43,6 +45,9 @@ static void end_unit(void *context, uint32_t unit, uint64_t end_ns, bool truncat
     struct lp_totals *totals = context;
     struct lp_unit_work *work = lp_iterations_end(&totals->iterations, unit, end_ns, truncated);
 
+    if (!totals->sampled && work)
+        lp_memory_stage(&totals->memory, unit, work->node,
+                        end_ns > work->begin_ns ? end_ns : work->begin_ns, false);
     if (!work || truncated)
         return;
     lp_totals_derive_work(totals, work);
@@ -67,6 +72,11 @@ static void take_host_call(void *context, uint32_t unit, const struct lp_record 
     lp_iterations_call(&((struct lp_totals *)context)->iterations, unit, call);
 }
 
+static void take_memory(void *context, uint32_t thread, const struct lp_record *record)
+{
+    lp_memory_record(&((struct lp_totals *)context)->memory, thread, record);
+}
+
 void lp_totals_set_watcher(struct lp_totals *totals, const struct lp_watcher *watcher)
 {
     totals->watcher = *watcher;
@@ -87,5 +97,6 @@ struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals)
         { begin_unit, count_unit, end_unit, finish_unit },
         { NULL, NULL },
         take_host_call,
+        take_memory,
     };
 }

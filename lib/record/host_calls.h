@@ -9,8 +9,10 @@
 
 enum lp_host_purpose {
     LP_HOST_NOTHING,
-    LP_HOST_WAIT,   /* for the device */
-    LP_HOST_MEMORY, /* allocates, maps or frees */
+    LP_HOST_WAIT,     /* for the device */
+    LP_HOST_ALLOCATE, /* device memory, of which LP_RECORD_MEMORY has the size */
+    LP_HOST_FREE,     /* it */
+    LP_HOST_MEMORY,   /* other allocations, mapping and pinning */
     LP_HOST_COPY,
     LP_HOST_LOAD, /* code of kernels */
     LP_HOST_GRAPH /* makes or changes executable graphs */
@@ -22,15 +24,15 @@ enum lp_host_purpose {
     X(1, WAIT, cuCtxSynchronize)                                                                   \
     X(2, WAIT, cuStreamSynchronize)                                                                \
     X(3, WAIT, cuEventSynchronize)                                                                 \
-    X(4, MEMORY, cuMemAlloc)                                                                       \
-    X(5, MEMORY, cuMemAllocPitch)                                                                  \
+    X(4, ALLOCATE, cuMemAlloc)                                                                     \
+    X(5, ALLOCATE, cuMemAllocPitch)                                                                \
     X(6, MEMORY, cuMemAllocManaged)                                                                \
-    X(7, MEMORY, cuMemAllocAsync)                                                                  \
-    X(8, MEMORY, cuMemAllocFromPoolAsync)                                                          \
-    X(9, MEMORY, cuMemFree)                                                                        \
-    X(10, MEMORY, cuMemFreeAsync)                                                                  \
-    X(11, MEMORY, cuMemCreate)                                                                     \
-    X(12, MEMORY, cuMemRelease)                                                                    \
+    X(7, ALLOCATE, cuMemAllocAsync)                                                                \
+    X(8, ALLOCATE, cuMemAllocFromPoolAsync)                                                        \
+    X(9, FREE, cuMemFree)                                                                          \
+    X(10, FREE, cuMemFreeAsync)                                                                    \
+    X(11, ALLOCATE, cuMemCreate)                                                                   \
+    X(12, FREE, cuMemRelease)                                                                      \
     X(13, MEMORY, cuMemMap)                                                                        \
     X(14, MEMORY, cuMemUnmap)                                                                      \
     X(15, MEMORY, cuMemSetAccess)                                                                  \
@@ -70,6 +72,10 @@ enum lp_host_purpose {
     X(49, COPY, cuMemcpy3DAsync)                                                                   \
     X(50, COPY, cuMemcpyBatchAsync)                                                                \
     X(51, COPY, cuMemcpy3DBatchAsync)
+
+#define LP_HOST_NUMBER(number, purpose, function) LP_CALL_##function = (number),
+enum { LP_HOST_CALLS(LP_HOST_NUMBER) };
+#undef LP_HOST_NUMBER
 
 /** Number of a function of the driver, with or without _v2, _ptsz and the like; 0: none of these.
  */

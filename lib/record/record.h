@@ -25,9 +25,31 @@ enum lp_record_kind {
     LP_RECORD_LAUNCH_END = 11, /* the call of a launch returned, value = its correlation id */
     LP_RECORD_REQUEST = 12,    /* detail: enum lp_served, value: the request, node: an amount, no
                                path */
-    LP_RECORD_HOST_CALL = 13   /* a call of the driver returned; detail: its number, see
+    LP_RECORD_HOST_CALL = 13,  /* a call of the driver returned; detail: its number, see
                                host_calls.h, value: its nanoseconds */
+    LP_RECORD_MEMORY = 14      /* device memory; detail: lp_memory_detail() */
 };
+
+/** What happens to device memory. The numbers are stored in recordings. */
+enum lp_memory_step {
+    LP_MEMORY_BYTES = 1,     /* value: size of the allocation that the thread's next record is */
+    LP_MEMORY_ALLOCATED = 2, /* value: address or handle */
+    LP_MEMORY_FREED = 3      /* likewise, before the call returns */
+};
+
+/** What a value of LP_RECORD_MEMORY is: addresses and handles may be equal. */
+enum lp_memory_space { LP_MEMORY_ADDRESS = 0, LP_MEMORY_HANDLE = 1 };
+
+/** The device is that of the context for an address, that of the memory for a handle; where it is
+ * not known, as for a handle that is freed, 0. */
+static inline uint16_t lp_memory_detail(enum lp_memory_step step, enum lp_memory_space space,
+                                        uint32_t device)
+{
+    return (uint16_t)(device << 3 | (uint32_t)space << 2 | (uint32_t)step);
+}
+#define LP_MEMORY_STEP(detail)   ((uint8_t)((detail)&3))
+#define LP_MEMORY_SPACE(detail)  ((uint8_t)((detail) >> 2 & 1))
+#define LP_MEMORY_DEVICE(detail) ((uint16_t)((detail) >> 3))
 
 /** What happened to a request. The numbers are stored in recordings. The first two come before
  * LP_SERVED_BEGIN of the same thread; their amount is the low half of its value. */

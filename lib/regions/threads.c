@@ -306,6 +306,14 @@ void lp_thread_host_call(uint16_t call, uint64_t began_ns)
                          lp_clock_now() - began_ns);
 }
 
+void lp_thread_memory(uint16_t detail, uint64_t value)
+{
+    struct lp_thread *thread = lp_thread_get();
+
+    if (thread && lp_thread_recording())
+        lp_thread_record(thread, LP_RECORD_MEMORY, detail, thread->node, value);
+}
+
 /* Into the ring with the launch, even if collection ended during the call: it waits for the call
  * before it reads the ring for the last time. Into the new ring if collection began again. Nested
  * launch calls are not reported, so they do not count. */

@@ -128,4 +128,7 @@ void lp_thread_launch_end(uint32_t correlation);
  * @param call  Number of lib/record/host_calls.h. */
 void lp_thread_host_call(uint16_t call, uint64_t began_ns);
 
+/** Device memory is allocated or freed, see LP_RECORD_MEMORY. For driver callbacks. */
+void lp_thread_memory(uint16_t detail, uint64_t value);
+
 #endif

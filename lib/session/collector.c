@@ -93,6 +93,7 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
         lp_attribution_answered(session->attribution, asked_ns);
     lp_attribution_settle(session->attribution, host_time(session), false);
     lp_serving_settle(session->serving, begin_ns);
+    lp_totals_settle_memory(session->totals, begin_ns);
     look_behind(session, asked_ns);
 }
 
@@ -227,6 +228,7 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_attribution_settle(session->attribution, host_time(session), true);
     lp_counter_totals_settle(session->counter_totals);
     lp_serving_settle(session->serving, UINT64_MAX);
+    lp_totals_settle_memory(session->totals, UINT64_MAX);
     lp_attribution_close_regions(session->attribution);
     lp_session_environment(session);
     if (session->source)

@@ -16,8 +16,9 @@
 #include "lib/profile/fields.h"
 
 #define LP_STORE_APPLICATION 0x4c4c4d50 /* "LLMP" */
-#define LP_STORE_FORMAT      6          /* 6: device_time, host_call, collective_calls, active_ms */
-#define LP_STORE_BUSY_MS     2000       /* how long a reader and a writer wait for each other */
+/* 6: device_time, host_call, collective_calls, active_ms, memory */
+#define LP_STORE_FORMAT  6
+#define LP_STORE_BUSY_MS 2000 /* how long a reader and a writer wait for each other */
 
 /** How many fields of a row are columns: all but the last ones, which are computed when it is read.
  */

@@ -97,6 +97,27 @@ static int add_collective(struct merger *merger, const struct lp_collective_row 
     return status < 0 ? status : push(merger, LP_ROW_COLLECTIVE_CALLS, &row);
 }
 
+static int add_memory(struct merger *merger, const llmperf_profile *part)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < part->memory.count && status == 0; i++) {
+        struct lp_memory_use row = part->memory.items[i];
+
+        row.device = lp_merged_gpu(&merger->gpus, row.device);
+        if ((status = merged_process(merger, row.process_id, &row.process_id)) == 0)
+            status = push(merger, LP_ROW_MEMORY, &row);
+    }
+    for (size_t i = 0; i < part->memory_points.count && status == 0; i++) {
+        struct lp_memory_point row = part->memory_points.items[i];
+
+        row.device = lp_merged_gpu(&merger->gpus, row.device);
+        if ((status = merged_process(merger, row.process_id, &row.process_id)) == 0)
+            status = push(merger, LP_ROW_MEMORY_POINT, &row);
+    }
+    return status;
+}
+
 static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
 {
     llmperf_metric_stats stats = *from;
@@ -327,6 +348,8 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_stage_operator(merger, &part->stage_operators.items[i]);
     for (size_t i = 0; i < part->devices.count && status == 0; i++)
         status = lp_row_push(merger->out, LP_ROW_DEVICE, &part->devices.items[i]);
+    if (status == 0)
+        status = add_memory(merger, part);
     if (status == 0)
         status = add_serving(merger, part);
     if (status == 0 && (status = add_lines(merger, part)) == 0)

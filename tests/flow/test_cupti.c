@@ -15,6 +15,8 @@
 #include "lib/device/device.h"
 #include "lib/device/driver.h"
 #include "lib/device/launch_ids.h"
+#include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "lib/record/graph_event.h"
 #include "lib/sources/cupti/cupti.h"
 #include "tests/support/at_once.h"
@@ -270,6 +272,49 @@ static void tier_light_leaves_calls_of_graphs_out(void **state)
     driver->call(&instantiate);
     profile = stop_session(session);
     assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_HOST_CALLS), 0);
+    llmperf_profile_free(profile);
+}
+
+/* Sizes and addresses come from the parameters of the calls. */
+static void callbacks_give_the_memory_of_a_program(void **state)
+{
+    static const uint64_t address = 4096, pooled = 8192, pitched = 12288, handle = 7, pitch = 512;
+    static const int on_device[4] = { 1, 0, 1, 1 }, on_host[4] = { 1, 0, 3, 0 };
+    void *const first = (void *)1, *const second = (void *)2; /* contexts of devices 0 and 1 */
+    const struct mock_call calls[] = {
+        { .id = MEM_ALLOC_V2, .context = first, .parameters = { &address, (void *)1000 } },
+        { .id = MEM_ALLOC_V2,
+          .result = 2,
+          .context = first,
+          .parameters = { &address, (void *)9 } },
+        { .id = 599, .context = second, .parameters = { &pooled, (void *)200 } },
+        { .id = 244, .context = first, .parameters = { &pitched, &pitch, (void *)500, (void *)3 } },
+        { .id = 549, .parameters = { &handle, (void *)40, on_device } },
+        { .id = 549, .parameters = { &handle, (void *)50, on_host } },
+        { .id = 29, .context = first, .parameters = { &address, (void *)1 } }, /* of 32 bits */
+        { .id = 245, .context = first, .parameters = { (void *)address } },
+        { .id = 245, .context = first },
+        { .id = 550, .parameters = { (void *)handle } },
+    };
+    llmperf_session *session = start_deep();
+    llmperf_profile *profile;
+
+    (void)state;
+    llmperf_region_begin("LLM@decode_step");
+    launch(1);
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        driver->call(&calls[i]);
+    llmperf_region_end();
+    profile = stop_session(session);
+    assert_int_equal(profile->memory.count, 4);
+    assert_int_equal(profile->memory.items[0].allocations, 2);
+    assert_int_equal(profile->memory.items[0].frees, 1);
+    assert_int_equal(profile->memory.items[0].unmatched, 0);
+    assert_int_equal(profile->memory.items[0].peak_bytes, 1000 + 3 * 512);
+    assert_int_equal(profile->memory.items[0].live_bytes, 3 * 512);
+    assert_int_equal(profile->memory.items[1].device, 1);
+    assert_int_equal(profile->memory.items[1].allocated_bytes, 240);
+    assert_int_equal(profile->memory.items[1].live_bytes, 200);
     llmperf_profile_free(profile);
 }
 
@@ -663,6 +708,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup(half_told_calls_leave_the_others_alone, reset_driver),
         cmocka_unit_test_setup(records_of_others_and_half_records_are_counted, reset_driver),
         cmocka_unit_test_setup(callbacks_give_the_calls_of_a_program, reset_driver),
+        cmocka_unit_test_setup(callbacks_give_the_memory_of_a_program, reset_driver),
         cmocka_unit_test_setup(callbacks_are_off_outside_of_tier_deep, reset_driver),
         cmocka_unit_test_setup(tier_light_leaves_calls_of_graphs_out, reset_driver),
         cmocka_unit_test_setup(threads_that_launch_at_once_keep_their_kernels, reset_driver),

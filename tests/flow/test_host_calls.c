@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "lib/profile/host_calls.h"
+#include "lib/profile/host/host_calls.h"
 #include "tests/support/play.h"
 
 static bool find_call(const llmperf_profile *profile, const char *call, const char *region,

@@ -228,7 +228,7 @@ static void a_limit_of_file_sizes_does_not_end_the_program(void **state)
     static const struct {
         const char *bytes;
         int status;
-    } limits[] = { { "1000", 1 }, { "100000", 0 } }; /* too small to start; enough for that */
+    } limits[] = { { "1000", 1 }, { "150000", 0 } }; /* too small to start; enough for that */
     const char *folder = in_test_folder("limited");
 
     (void)state;

@@ -53,6 +53,7 @@ struct mock_call {
     uint64_t bytes;            /* of its copies and sets */
     uint64_t node;             /* graph node of the first record; those behind it count up */
     const void *parameters[4]; /* what a callback may look at */
+    void *context;
     const struct mock_resource *resources;
     uint32_t resource_count;
 };

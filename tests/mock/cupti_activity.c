@@ -49,6 +49,7 @@ int cuptiActivityDisable(uint32_t kind);
 int cuptiActivityFlushAll(uint32_t flag);
 int cuptiActivityGetNextRecord(uint8_t *buffer, size_t valid, struct lp_cupti_record **record);
 int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dropped);
+int cuptiGetDeviceId(void *context, uint32_t *device);
 int cuptiGetGraphId(void *graph, uint32_t *id);
 int cuptiGetGraphExecId(void *exec, uint32_t *id);
 int cuptiGetGraphNodeId(void *node, uint64_t *id);
@@ -219,6 +220,13 @@ int cuptiActivityGetNumDroppedRecords(void *context, uint32_t stream, size_t *dr
     return called("ActivityGetNumDroppedRecords");
 }
 
+/* Contexts are the number of their device and 1. */
+int cuptiGetDeviceId(void *context, uint32_t *device)
+{
+    *device = (uint32_t)(uintptr_t)context - 1;
+    return called("GetDeviceId");
+}
+
 int cuptiGetGraphId(void *graph, uint32_t *id)
 {
     *id = (uint32_t)(uintptr_t)graph;
@@ -339,6 +347,7 @@ static void tell(const struct mock_call *call, uint32_t site, uint32_t correlati
         .function_parameters = call->parameters,
         .function_return_value = &result,
         .symbol_name = call->name,
+        .context = call->context,
         .correlation_data = &data,
         .correlation_id = correlation,
     };

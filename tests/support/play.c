@@ -201,7 +201,7 @@ void check_ledger(const llmperf_profile *profile, const llmperf_ledger *expected
         NUMBER(memory_missing),         NUMBER(records_before_launch),
         NUMBER(records_foreign),        NUMBER(names_over_limit),
         NUMBER(source_errors),          NUMBER(regions_abandoned),
-        NUMBER(regions_over_limit),
+        NUMBER(regions_over_limit),     NUMBER(allocations_over_limit),
     };
 #undef NUMBER
     const llmperf_ledger ledger = ledger_of(profile);

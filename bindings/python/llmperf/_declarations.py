@@ -549,6 +549,7 @@ class llmperf_ledger(Structure):
         ("source_errors", c_uint64),
         ("regions_abandoned", c_uint64),
         ("regions_over_limit", c_uint64),
+        ("allocations_over_limit", c_uint64),
     ]
 
 

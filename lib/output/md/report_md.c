@@ -141,6 +141,7 @@ static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
     add_count(out, "Region ends without a begin", ledger->regions_unbalanced);
     add_count(out, "Regions still open when an enclosing one ended", ledger->regions_abandoned);
     add_count(out, "Regions beyond the path limit", ledger->regions_over_limit);
+    add_count(out, "Allocations beyond the limit", ledger->allocations_over_limit);
     add_value(out, "CUPTI overhead ms", ledger->tracing_overhead_ms);
     add_value(out, "Collected %", counted ? 100 * ledger->sampled_fraction : NAN);
     add_value(out, "Device time with a known launch %", 100 * ledger->attributed_gpu_time_share);
@@ -271,6 +272,7 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(out, "\n## Kernel classes per stage\n\n");
     lp_table_classes(findings, out);
     lp_host_calls_md(findings, out);
+    lp_memory_md(findings, out);
     lp_ranks_md(findings, out);
     lp_collectives_md(findings, lp_findings_top(findings, TOP_KERNELS), out);
     lp_text_puts(out, "\n## Iterations\n\n");

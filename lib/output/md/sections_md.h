@@ -27,6 +27,9 @@ void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out);
 /** From the lower bound of each stage to its elapsed time. */
 void lp_waterfall_md(const struct lp_findings *findings, struct lp_text *out);
 
+/** Device memory that was allocated, with its heading; nothing where none was recorded. */
+void lp_memory_md(const struct lp_findings *findings, struct lp_text *out);
+
 /** Driver calls that block, with its heading; nothing where none were recorded. */
 void lp_host_calls_md(const struct lp_findings *findings, struct lp_text *out);
 

@@ -21,6 +21,7 @@
 #include "lib/counters/counters.h"
 #include "lib/sources/cupti/decode.h"
 #include "lib/sources/cupti/graphs.h"
+#include "lib/sources/cupti/memory.h"
 #include "lib/cupti/symbols.h"
 #include "lib/regions/first_use.h"
 #include "lib/device/graph_log.h"
@@ -136,6 +137,8 @@ static void on_call(uint32_t id, const struct lp_cupti_callback_data *data)
         lp_cupti_call_enter(id);
     if (timed && enter)
         begin_host_call();
+    if (timed && host_call_began != 0)
+        lp_cupti_memory_call(cupti, id, data);
     if (id < sizeof(graph_calls) && graph_calls[id])
         on_graph_call((enum lp_graph_call)graph_calls[id], data);
     else if (!timed)

@@ -111,11 +111,36 @@ static int report_host_call(struct lp_fake_player *player, struct lp_fake_thread
                                  op->values[LP_FAKE_HOST]);
 }
 
+static int report_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                         const struct lp_fake_op *op, enum lp_memory_step step, uint64_t value)
+{
+    bool handle = op->choice == LP_CALL_cuMemCreate || op->choice == LP_CALL_cuMemRelease;
+
+    return lp_fake_thread_report(thread, player->now_ns, LP_RECORD_MEMORY,
+                                 lp_memory_detail(step,
+                                                  handle ? LP_MEMORY_HANDLE : LP_MEMORY_ADDRESS,
+                                                  (uint32_t)op->values[LP_FAKE_DEVICE]),
+                                 value);
+}
+
+/* Memory is freed before the call returns, and allocated when it does. */
 int lp_fake_play_host_call(struct lp_fake_player *player, struct lp_fake_thread *thread,
                            const struct lp_fake_op *op)
 {
+    uint64_t id = op->values[LP_FAKE_ID], bytes = op->values[LP_FAKE_BYTES];
+    enum lp_host_purpose purpose =
+        player->memory_activities && id ? lp_host_call_purpose(op->choice) : LP_HOST_NOTHING;
+    int status = 0;
+
+    if (purpose == LP_HOST_FREE)
+        status = report_memory(player, thread, op, LP_MEMORY_FREED, id);
     player->now_ns = lp_fake_add_time(player->now_ns, op->values[LP_FAKE_HOST]);
-    return player->memory_activities ? report_host_call(player, thread, op, op->choice) : 0;
+    if (purpose == LP_HOST_ALLOCATE &&
+        (status = report_memory(player, thread, op, LP_MEMORY_BYTES, bytes)) == 0)
+        status = report_memory(player, thread, op, LP_MEMORY_ALLOCATED, id);
+    return status == 0 && player->memory_activities
+               ? report_host_call(player, thread, op, op->choice)
+               : status;
 }
 
 static uint8_t kind_of_node(const char *name)

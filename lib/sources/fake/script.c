@@ -135,7 +135,9 @@ static const struct statement statements[] = {
     { "request", LP_FAKE_REQUEST, ARGUMENT_COUNT, served, 1, LP_FAKE_NUMBER,
       KEY(TOKENS) | KEY(ARRIVAL) | KEY(ID),
       "request begin|first|tokens|finish|stop|length|abort|fail N [tokens=N] [arrival=NS] [id=N]" },
-    { "call", LP_FAKE_HOST_CALL, ARGUMENT_NAME, NULL, 0, 0, KEY(HOST), "call FUNCTION [host=NS]" },
+    { "call", LP_FAKE_HOST_CALL, ARGUMENT_NAME, NULL, 0, 0,
+      KEY(HOST) | KEY(ID) | KEY(BYTES) | KEY(DEVICE),
+      "call FUNCTION [host=NS] [id=N] [bytes=N] [device=N]" },
     { "device_lost", LP_FAKE_DEVICE_LOST, ARGUMENT_NONE, NULL, 0, 0, 0, "device_lost" },
 };
 

@@ -12,7 +12,7 @@
 
 #define LP_RECORDING_MAGIC "LLMPREC"
 /* 2: graph events, and graphs in launch records; 3: START, FULL; 4: SHAPES, requests;
- * 5: host calls, and
+ * 5: host calls, memory, and
  * the version also in START, which has a checksum. */
 #define LP_RECORDING_VERSION 5
 #define LP_RECORDING_OLDEST  1 /* oldest version that can be read */

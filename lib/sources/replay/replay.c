@@ -169,7 +169,7 @@ static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
 
 static bool is_record_kind(uint16_t kind)
 {
-    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_HOST_CALL;
+    return kind >= LP_RECORD_REGION_BEGIN && kind <= LP_RECORD_MEMORY;
 }
 
 static bool is_activity_kind(uint8_t kind)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/profile/host_calls.h"
+#include "lib/profile/host/host_calls.h"
 
 #include "lib/record/host_calls.h"
 

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
+#include "lib/base/text.h"
+#include "lib/profile/data.h"
+#include "lib/profile/fields.h"
+#include "lib/profile/totals.h"
+#include "lib/record/paths.h"
+
+static struct lp_memory_use make_row(const struct lp_memory *memory, size_t device,
+                                     uint32_t process_id)
+{
+    return (struct lp_memory_use){ .device = memory->devices[device].device,
+                                   .process_id = process_id,
+                                   .peak_bytes = LLMPERF_UNKNOWN,
+                                   .peak_ns = LLMPERF_UNKNOWN,
+                                   .kept_bytes = LLMPERF_UNKNOWN };
+}
+
+/* Calls that are not followed make the balance unknown. */
+static bool is_balanced(const struct lp_memory *memory)
+{
+    return memory->over_limit == 0;
+}
+
+static void add_total(struct lp_memory_use *row, const struct lp_memory_total *total)
+{
+    row->allocations += total->allocations;
+    row->frees += total->frees;
+    row->unmatched += total->unmatched;
+    row->allocated_bytes += total->allocated_bytes;
+    row->freed_bytes += total->freed_bytes;
+}
+
+static int add_device(const struct lp_memory *memory, size_t index, uint32_t process_id,
+                      llmperf_profile *profile)
+{
+    const struct lp_memory_device *device = &memory->devices[index];
+    struct lp_memory_use row = make_row(memory, index, process_id);
+    bool balanced = is_balanced(memory);
+
+    for (size_t i = 0; i < memory->rows.count; i++)
+        if (memory->rows.items[i].device == index)
+            add_total(&row, &memory->rows.items[i]);
+    row.live_bytes = balanced ? device->live_bytes : LLMPERF_UNKNOWN;
+    if (balanced && device->peak_bytes > 0) {
+        row.peak_bytes = device->peak_bytes;
+        row.peak_ns = device->peak_ns;
+    }
+    if (balanced && memory->first_stage_ns > 0)
+        row.kept_bytes = lp_memory_kept(memory, index);
+    return lp_row_push(profile, LP_ROW_MEMORY, &row);
+}
+
+static int add_points(const struct lp_memory *memory, size_t index, uint32_t process_id,
+                      llmperf_profile *profile)
+{
+    const struct lp_memory_device *device = &memory->devices[index];
+    int status = 0;
+
+    for (size_t i = 0; i < device->levels.count && status == 0 && is_balanced(memory); i++) {
+        const struct lp_memory_point point = { device->device, process_id,
+                                               device->levels.items[i].time_ns,
+                                               device->levels.items[i].bytes };
+
+        status = lp_row_push(profile, LP_ROW_MEMORY_POINT, &point);
+    }
+    return status;
+}
+
+static int add_region(const struct lp_memory *memory, const struct lp_memory_total *total,
+                      uint32_t process_id, struct lp_text *path, llmperf_profile *profile)
+{
+    struct lp_memory_use row = make_row(memory, total->device, process_id);
+    bool balanced = is_balanced(memory);
+
+    path->length = 0;
+    lp_text_puts(path, "");
+    lp_path_print(path, total->node);
+    if (path->failed || !(row.region = lp_profile_text(profile, path->bytes)))
+        return LLMPERF_ENOMEM;
+    add_total(&row, total);
+    row.live_bytes = balanced ? total->live_bytes : LLMPERF_UNKNOWN;
+    row.peak_bytes = balanced && total->has_peak ? total->peak_bytes : LLMPERF_UNKNOWN;
+    return lp_row_push(profile, LP_ROW_MEMORY, &row);
+}
+
+int lp_memory_freeze(const struct lp_memory *memory, uint32_t process_id, llmperf_profile *profile)
+{
+    struct lp_text path = { NULL, 0, 0, false };
+    int status = 0;
+
+    for (size_t i = 0; i < memory->device_count && status == 0; i++)
+        if ((status = add_device(memory, i, process_id, profile)) == 0)
+            status = add_points(memory, i, process_id, profile);
+    for (size_t i = 0; i < memory->rows.count && status == 0; i++)
+        status = add_region(memory, &memory->rows.items[i], process_id, &path, profile);
+    lp_text_clear(&path);
+    if (status == 0 && memory->over_limit > 0)
+        status = lp_profile_add_note(profile,
+                                     "%" PRIu64
+                                     " allocations of device memory are not followed (more than %u "
+                                     "were live at once, or on more than %u devices): live and "
+                                     "peak bytes are unknown",
+                                     memory->over_limit, LP_MEMORY_LIVE, LP_MEMORY_DEVICES);
+    return status;
+}

@@ -201,7 +201,7 @@ static void put_reason(struct lp_text *out, const struct lp_comparison *comparis
 static void put_noise(struct lp_text *out, const struct lp_stage_change *change)
 {
     if (isnan(change->noise_ms))
-        lp_text_puts(out, " (single calls: noise is not known)");
+        lp_text_printf(out, " (single %s: noise is not known)", *change->region ? "calls" : "runs");
     else if (!change->significant && change->noise_ms > 0)
         lp_text_printf(out, " (up to %s ms is noise)", LP_NUMBER(change->noise_ms, 2));
 }
@@ -210,9 +210,12 @@ static void put_sentence(struct lp_text *out, const struct lp_comparison *compar
                          const struct lp_stage_change *change)
 {
     double base_ms = change->base.mean_ms, fresh_ms = change->fresh.mean_ms;
-    const char *name = *change->region ? label_of(change->region)
-                                       : "The run, from the first to the last work of the GPU,";
-    const char *a_call = *change->region ? " a call" : "";
+    static const char *const verdicts[2][2] = { { "faster a call", "slower a call" },
+                                                { "shorter", "longer" } };
+    bool whole = !*change->region;
+    const char *const *words = verdicts[whole];
+    const char *name =
+        whole ? "The time from the first to the last work of the GPU" : label_of(change->region);
 
     if (change->first_call) {
         put_first_call(out, change);
@@ -221,15 +224,14 @@ static void put_sentence(struct lp_text *out, const struct lp_comparison *compar
     if (change->significant) {
         lp_text_printf(out, "%s is %s ms", name, LP_NUMBER(fabs(change->change_ms), 3));
         put_relative(out, base_ms, fresh_ms);
-        lp_text_printf(out, " %s%s, %s instead of %s ms",
-                       change->change_ms > 0 ? "slower" : "faster", a_call, LP_NUMBER(fresh_ms, 4),
-                       LP_NUMBER(base_ms, 4));
+        lp_text_printf(out, " %s, %s instead of %s ms", words[change->change_ms > 0],
+                       LP_NUMBER(fresh_ms, 4), LP_NUMBER(base_ms, 4));
         if (fabs(change->change_ms) <= comparison->threshold * base_ms)
             lp_text_printf(out, ", within the threshold of %s %%",
                            LP_NUMBER(comparison->threshold * 100, 3));
     } else {
         lp_text_printf(out, "%s: no significant difference, %s and %s ms%s", name,
-                       LP_NUMBER(base_ms, 4), LP_NUMBER(fresh_ms, 4), a_call);
+                       LP_NUMBER(base_ms, 4), LP_NUMBER(fresh_ms, 4), whole ? "" : " a call");
     }
     put_noise(out, change);
     put_causes(out, change, comparison->threshold);

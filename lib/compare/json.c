@@ -113,6 +113,7 @@ void lp_compare_json(const struct lp_compared *compared, struct lp_text *out)
     lp_json_bool(&json, "same_ranks", comparison->paired || !comparison->has_ranks);
     lp_json_count(&json, "ranks_slower", comparison->parts_slower);
     lp_json_count(&json, "ranks_faster", comparison->parts_faster);
+    lp_compare_requests_json(compared, &json);
     lp_json_open(&json, "rows", '[');
     for (size_t i = 0; i < comparison->rows.count; i++)
         put_row(&json, comparison, &comparison->rows.items[i]);

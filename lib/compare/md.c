@@ -337,6 +337,7 @@ void lp_compare_md(const struct lp_compared *compared, struct lp_text *out)
     put_runs(out, compared);
     put_verdict(out, compared);
     lp_causes_md(comparison, out);
+    lp_compare_requests_md(compared, out);
     if (count_rows(comparison, is_single) > 0)
         lp_text_printf(out, "\n%zu rows exist on one side only and are not judged.\n",
                        count_rows(comparison, is_single));

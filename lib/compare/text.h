@@ -18,6 +18,10 @@ void lp_changes_md(const struct lp_comparison *comparison, struct lp_text *out);
 void lp_causes_md(const struct lp_comparison *comparison, struct lp_text *out);
 void lp_changes_json(const struct lp_comparison *comparison, struct lp_json *json);
 
+/** Counts and rates of requests. */
+void lp_compare_requests_md(const struct lp_compared *compared, struct lp_text *out);
+void lp_compare_requests_json(const struct lp_compared *compared, struct lp_json *json);
+
 void lp_compare_md(const struct lp_compared *compared, struct lp_text *out);
 void lp_compare_json(const struct lp_compared *compared, struct lp_text *out);
 

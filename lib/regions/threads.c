@@ -128,6 +128,7 @@ static void leave_thread(void *state)
     if (thread->window_depth > 0)
         lp_sampler_close(thread);
     atomic_store(&thread->calls, 0);
+    atomic_store(&thread->host_calls, 0);
     forget_paths(thread);
     pthread_mutex_lock(&lock);
     thread->next_free = free_threads;
@@ -246,6 +247,20 @@ void lp_thread_call_exit(struct lp_thread *thread)
         atomic_store(&thread->calls, calls - 1);
 }
 
+void lp_thread_host_call_enter(struct lp_thread *thread)
+{
+    atomic_store(&thread->host_calls,
+                 atomic_load_explicit(&thread->host_calls, memory_order_relaxed) + 1);
+}
+
+void lp_thread_host_call_exit(struct lp_thread *thread)
+{
+    uint32_t calls = atomic_load_explicit(&thread->host_calls, memory_order_relaxed);
+
+    if (calls > 0)
+        atomic_store(&thread->host_calls, calls - 1);
+}
+
 /* Before the driver creates its record: who reads that can look here. */
 static void leave_uncounted(struct lp_thread *thread, uint32_t correlation)
 {
@@ -338,10 +353,20 @@ bool lp_threads_in_call(void)
     return false;
 }
 
+bool lp_threads_in_host_call(void)
+{
+    for (const struct lp_thread *thread = atomic_load(&lp_all_threads); thread;
+         thread = thread->next)
+        if (atomic_load(&thread->host_calls) > 0)
+            return true;
+    return false;
+}
+
 void lp_threads_begin_calls(void)
 {
     for (struct lp_thread *thread = atomic_load(&lp_all_threads); thread; thread = thread->next) {
         atomic_store(&thread->calls, 0);
+        atomic_store(&thread->host_calls, 0);
         thread->kept = LP_CORRELATION_NONE;
         atomic_store(&thread->uncounted[0], 0);
         atomic_store(&thread->uncounted[1], 0);

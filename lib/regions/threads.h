@@ -63,6 +63,7 @@ struct lp_thread {
     uint64_t uncounted_reported[2]; /* how much of it was reported; the collector's */
     uint32_t uncounted_gap;         /* number of ends of collection at that time; the producer's */
     _Atomic uint32_t calls;         /* launch calls in progress; written by the thread */
+    _Atomic uint32_t host_calls;    /* other calls in progress, which may be long; likewise */
     _Atomic uint32_t calls_begun;   /* launch calls so far; written by the thread */
     uint32_t calls_seen;    /* calls_begun when the collector began to wait; the collector's */
     uint32_t kept;          /* correlation id of the current launch, if it was recorded */
@@ -104,8 +105,13 @@ static inline bool lp_thread_recording(void)
 void lp_thread_call_enter(struct lp_thread *thread);
 void lp_thread_call_exit(struct lp_thread *thread);
 
+/** The same for a call whose length is recorded, which nobody waits for. */
+void lp_thread_host_call_enter(struct lp_thread *thread);
+void lp_thread_host_call_exit(struct lp_thread *thread);
+
 /** Is any thread in such a call? Sequentially consistent. */
 bool lp_threads_in_call(void);
+bool lp_threads_in_host_call(void);
 
 /** Callbacks will be enabled again, with new correlation ids. Only while they are disabled. */
 void lp_threads_begin_calls(void);

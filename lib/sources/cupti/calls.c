@@ -68,17 +68,24 @@ static void open_sets(uint32_t sets)
 /* Under the lock. A thread marks its call, then reads `on`; here `on` is cleared, then marks are
  * read: one sees the other. Callbacks are disabled only after that. Otherwise the call of a thread
  * that saw `on` might end without a reported exit. */
-static void close_sets(void)
+static void close_part(uint32_t sets, bool (*in_call)(void))
 {
-    uint32_t unwanted = atomic_load(&on) & ~atomic_load(&wanted);
+    uint32_t unwanted = atomic_load(&on) & ~atomic_load(&wanted) & sets;
 
-    if (unwanted == 0 || lp_threads_in_call())
+    if (unwanted == 0 || in_call())
         return;
     atomic_fetch_and(&on, ~unwanted);
-    if (lp_threads_in_call())
+    if (in_call())
         atomic_fetch_or(&on, unwanted);
     else
         switch_sets(unwanted, 0);
+}
+
+/* A thread may be in a synchronisation for long: that does not keep the launches on. */
+static void close_sets(void)
+{
+    close_part(LP_CUPTI_CALLS_LAUNCH | LP_CUPTI_CALLS_MEMORY, lp_threads_in_call);
+    close_part(LP_CUPTI_CALLS_HOST, lp_threads_in_host_call);
 }
 
 void lp_cupti_calls_want(uint32_t sets)
@@ -102,7 +109,10 @@ void lp_cupti_call_enter(uint32_t id)
 
     if (!thread)
         return;
-    lp_thread_call_enter(thread);
+    if (set == LP_CUPTI_CALLS_HOST)
+        lp_thread_host_call_enter(thread);
+    else
+        lp_thread_call_enter(thread);
     if (atomic_load(&on) & set)
         return;
     pthread_mutex_lock(&lock);
@@ -111,11 +121,13 @@ void lp_cupti_call_enter(uint32_t id)
 }
 
 /* The callback may have been enabled during the call: an exit without an enter. */
-void lp_cupti_call_exit(void)
+void lp_cupti_call_exit(uint32_t id)
 {
     struct lp_thread *thread = lp_thread_get();
 
-    if (thread)
+    if (thread && set_of[id] == LP_CUPTI_CALLS_HOST)
+        lp_thread_host_call_exit(thread);
+    else if (thread)
         lp_thread_call_exit(thread);
     if ((atomic_load(&on) & ~atomic_load(&wanted)) == 0 || pthread_mutex_trylock(&lock) != 0)
         return;

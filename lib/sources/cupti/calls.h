@@ -41,6 +41,6 @@ bool lp_cupti_call_switches(uint32_t id);
 
 /** Call them first and last in a callback that is in one of the sets: at enter and at exit. */
 void lp_cupti_call_enter(uint32_t id);
-void lp_cupti_call_exit(void);
+void lp_cupti_call_exit(uint32_t id);
 
 #endif

@@ -110,7 +110,7 @@ static void on_launch(uint32_t id, const struct lp_cupti_callback_data *data)
     node_created = false;
     if (kind == LP_LAUNCH_MEMORY && lp_cupti_host_calls[id])
         end_host_call(id);
-    lp_cupti_call_exit();
+    lp_cupti_call_exit(id);
 }
 
 static void on_resource(uint32_t id, const struct lp_cupti_resource_data *data)
@@ -146,7 +146,7 @@ static void on_call(uint32_t id, const struct lp_cupti_callback_data *data)
     if (timed && !enter)
         end_host_call(id);
     if (timed && !enter && lp_cupti_call_switches(id))
-        lp_cupti_call_exit();
+        lp_cupti_call_exit(id);
 }
 
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)

@@ -338,6 +338,63 @@ static int add_row(struct lp_collectives_found *found, sum_list *list,
     return 0;
 }
 
+static double number_of(const struct lp_findings *findings, const char *fact)
+{
+    const char *text = llmperf_profile_fact(findings->profile, fact);
+
+    return text ? strtod(text, NULL) : (double)NAN;
+}
+
+/* Bytes of an element; NaN: not known. */
+static double element_of(const char *dtype)
+{
+    const char *bits = dtype ? strpbrk(dtype, "123468") : NULL;
+
+    return bits ? strtod(bits, NULL) / 8 : (double)NAN;
+}
+
+static bool of_model(const struct lp_collective *row, const struct lp_collective *like)
+{
+    return row->process_id == like->process_id && row->device == like->device &&
+           same_text(row->region, like->region) && row->kind &&
+           strcmp(row->kind, "all_reduce") == 0;
+}
+
+/* With tensor parallelism each layer adds up the hidden state of each token after attention and
+ * after the MLP. NaN: the stage has another number of all-reduces than these, or one more for the
+ * embedding. */
+static double message_of_model(const struct lp_collectives_found *found,
+                               const struct lp_collective *row, const struct lp_findings *findings)
+{
+    const llmperf_region_stats *stage = region_of(findings, row->region, row->process_id);
+    double layers = number_of(findings, LP_LAYERS_FACT), calls = 0, each;
+
+    if (!stage || stage->tokens == LLMPERF_UNKNOWN || stage->instances == 0 ||
+        !of_model(row, row) || !(number_of(findings, LP_TENSOR_FACT) > 1))
+        return NAN;
+    for (size_t i = 0; i < found->rows.count; i++)
+        if (of_model(&found->rows.items[i], row))
+            calls += (double)found->rows.items[i].calls;
+    each = calls / ((double)stage->instances * (1 - fmax(0, stage->skipped_fraction)));
+    return each > 2 * layers - 0.01 && each < 2 * layers + 1.01
+               ? (double)stage->tokens / (double)stage->instances *
+                     number_of(findings, LP_HIDDEN_FACT) * element_of(row->dtype)
+               : (double)NAN;
+}
+
+static void add_model_messages(struct lp_collectives_found *found,
+                               const struct lp_findings *findings)
+{
+    for (size_t i = 0; i < found->rows.count; i++) {
+        struct lp_collective *row = &found->rows.items[i];
+
+        if (!isnan(row->message_bytes))
+            continue;
+        row->message_bytes = message_of_model(found, row, findings);
+        row->message_source = isnan(row->message_bytes) ? NULL : "model";
+    }
+}
+
 /* GPUs that the program shares its work with, where their calls are not in this run. */
 static uint64_t ranks_given(const struct lp_findings *findings)
 {
@@ -365,7 +422,9 @@ static const char *reason_of(const struct lp_collective *row)
 {
     if (isnan(row->message_bytes))
         return "message size unknown: NCCL's NVTX ranges give it where they launch the kernel; "
-               "else count LLMPERF_QUANTITY_MESSAGE_BYTES in the region of the collective";
+               "else count LLMPERF_QUANTITY_MESSAGE_BYTES in the region of the collective, or name "
+               "the "
+               "model and tensor_parallel";
     if (row->ranks == LLMPERF_UNKNOWN)
         return "number of GPUs unknown: merge the runs of all ranks, or give tensor_parallel";
     if (isnan(row->bus_gbs))
@@ -423,6 +482,7 @@ int lp_collectives_init(struct lp_collectives_found *found, const struct lp_find
     status = match_all(found, findings);
     for (size_t i = 0; i < row_count(findings) && status == 0; i++)
         status = add_row(found, &sums, findings, i);
+    add_model_messages(found, findings);
     for (size_t i = 0; i < found->rows.count && status == 0; i++)
         finish(&found->rows.items[i], &sums.items[i], findings);
     if (found->rows.count > 0)

@@ -35,7 +35,7 @@
     F(COUNT, ranks, "", DERIVED, OTHER, "ranks", NULL, "GPUs that take part: those whose calls match, else `tensor_parallel`, else the number of ranks of the launcher") \
     F(COUNT, calls, "", DERIVED, NEVER, "calls", NULL, "calls") \
     F(NUMBER, message_bytes, "bytes", KEY, OTHER, "message_bytes", NULL, "mean size of a call's message: elements that the call names x their size; `reason` says why it is null") \
-    F(TEXT, message_source, "", DERIVED, OTHER, "message_source", NULL, "`nvtx` (NCCL's ranges), `program` (counted); null: unknown") \
+    F(TEXT, message_source, "", DERIVED, OTHER, "message_source", NULL, "`nvtx` (NCCL's ranges), `program` (counted), `model` (all-reduces of tensor parallelism); null: unknown") \
     F(NUMBER, total_ms, "ms", DERIVED, NEVER, "total_ms", "collective_seconds_total", "durations of all calls, waiting included") \
     F(NUMBER, mean_ms, "ms", DERIVED, NEVER, "mean_ms", NULL, "`total_ms` / `calls`") \
     F(NUMBER, transfer_ms, "ms", DERIVED, NEVER, "transfer_ms", "collective_transfer_seconds", "mean time of a call after the last GPU has arrived; estimated where `transfer_source` is `shortest calls`") \

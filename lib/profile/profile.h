@@ -184,6 +184,10 @@ bool lp_profile_rank_count(const llmperf_profile *profile, struct lp_rank_count 
 #define LP_TENSOR_FACT "model_tensor_parallel"
 #define LP_EXPERT_FACT "model_expert_parallel"
 
+/** Facts of a run whose model is split by tensor parallelism: numbers of the decoder. */
+#define LP_LAYERS_FACT "model_layers"
+#define LP_HIDDEN_FACT "model_hidden"
+
 /** Fact of a run on several GPUs without a parallel layout: its work is that of the whole model. */
 #define LP_SHARED_BY_FACT "model_shared_by"
 

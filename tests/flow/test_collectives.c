@@ -223,6 +223,41 @@ static void counted_messages_are_divided_among_the_calls(void **state)
     llmperf_profile_free(profile);
 }
 
+/* Two all-reduces in each of the 32 layers, of 8 tokens x 4096 x 2 bytes. */
+static void tensor_parallel_layers_give_the_size_of_messages(void **state)
+{
+    static const unsigned counts[] = { 64, 65, 63, 32 };
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        char script[256];
+        llmperf_session_options options;
+        llmperf_profile *profile;
+        const struct lp_collective *row;
+
+        snprintf(script, sizeof(script),
+                 "repeat 3\nbegin " STEP
+                 " sequences=8 tokens=8 context=800\nrepeat %u\nlaunch " REDUCE
+                 "\ndone\nwait 100000\nend\ndone\n",
+                 counts[i]);
+        options = script_options(script);
+        options.model_path = "llama_3_8b";
+        options.tensor_parallel = 2;
+        profile = play_options(&options);
+        row = collective_on(profile, 0);
+        assert_int_equal(row->ranks, 2);
+        if (i < 2) {
+            check_close(row->message_bytes, 65536);
+            assert_string_equal(row->message_source, "model");
+            check_close(row->bus_gbs, 65.536);
+        } else {
+            assert_true(isnan(row->message_bytes));
+            assert_null(row->message_source);
+        }
+        llmperf_profile_free(profile);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +267,7 @@ int main(void)
         cmocka_unit_test(bandwidth_is_that_of_the_transfer),
         cmocka_unit_test(transfer_of_one_rank_is_an_estimate),
         cmocka_unit_test(overlap_is_the_share_with_compute_kernels),
+        cmocka_unit_test(tensor_parallel_layers_give_the_size_of_messages),
         cmocka_unit_test(counted_messages_are_divided_among_the_calls),
     };
 

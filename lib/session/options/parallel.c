@@ -150,15 +150,19 @@ static int report_ranks(const struct lp_parallel *parallel, size_t *number,
 int lp_parallel_facts(const struct lp_parallel *parallel, const llmperf_model_info *info,
                       size_t assumptions, llmperf_profile *profile)
 {
-    char tensor[16], expert[16];
+    char tensor[16], expert[16], layers[24], hidden[24];
     int status;
 
     if (!parallel->is_set)
         return report_ranks(parallel, &assumptions, profile);
     snprintf(tensor, sizeof(tensor), "%" PRIu32, parallel->tensor);
     snprintf(expert, sizeof(expert), "%" PRIu32, parallel->expert);
+    snprintf(layers, sizeof(layers), "%" PRIu64, info->layers);
+    snprintf(hidden, sizeof(hidden), "%" PRIu64, info->hidden);
     if ((status = lp_profile_set_fact(profile, LP_TENSOR_FACT, tensor)) < 0 ||
-        (status = lp_profile_set_fact(profile, LP_EXPERT_FACT, expert)) < 0)
+        (status = lp_profile_set_fact(profile, LP_EXPERT_FACT, expert)) < 0 ||
+        (status = lp_profile_set_fact(profile, LP_LAYERS_FACT, layers)) < 0 ||
+        (status = lp_profile_set_fact(profile, LP_HIDDEN_FACT, hidden)) < 0)
         return status;
     if (parallel->tensor > 1 && (status = assume_tensor(parallel, info, &assumptions, profile)) < 0)
         return status;

@@ -56,6 +56,58 @@ static void kernels_of_engines_have_their_class(void **state)
     lp_kernel_classes_free(classes);
 }
 
+/* NCCL's names say RING and LL also of what runs otherwise. */
+static void names_of_collectives_say_what_they_do(void **state)
+{
+    static const struct {
+        const char *name, *kind, *algorithm, *protocol, *dtype;
+    } names[] = {
+        { "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+          "all_reduce", "not tree", NULL, "bf16" },
+        { "ncclDevKernel_AllReduce_Sum_f32_TREE_LL(ncclDevKernelArgsStorage<4096ul>)", "all_reduce",
+          "tree", NULL, "fp32" },
+        { "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "all_gather",
+          "not tree", NULL, NULL },
+        { "ncclDevKernel_ReduceScatter_Sum_f16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+          "reduce_scatter", "not tree", NULL, "fp16" },
+        { "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "send_recv", NULL, NULL,
+          NULL },
+        { "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "broadcast",
+          "not tree", NULL, NULL },
+        { "ncclKernel_AllReduce_RING_LL_Sum_half(ncclDevComm*, unsigned long, ncclWork*)",
+          "all_reduce", "not tree", NULL, "fp16" },
+        { "ncclSymkDevKernel_AllReduce_AGxLL_R_sum_f32(ncclSymkDevWorkArgs4K)", "all_reduce",
+          "one-shot", "LL", "fp32" },
+        { "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 2>(vllm::RankData*)", "all_reduce",
+          "one-shot", NULL, "bf16" },
+        { "void vllm::cross_device_reduce_2stage<half, 8>(vllm::RankData*)", "all_reduce",
+          "two-shot", NULL, "fp16" },
+        { "void multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)", "all_reduce",
+          "in-switch", NULL, "bf16" },
+        { "void ar_fusion::allreduce_fusion_kernel_oneshot_lamport<__nv_bfloat16, 8>(int)",
+          "all_reduce", "one-shot", "Lamport", "bf16" },
+        { "deep_ep::internode::barrier(int)", "all_to_all", NULL, NULL, NULL },
+        { "nvshmemi_kernel(int)", NULL, NULL, NULL, NULL },
+    };
+    struct lp_kernel_classes *classes = NULL;
+
+    (void)state;
+    assert_int_equal(lp_kernel_classes_open(NULL, &classes), 0);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *wanted[LP_TRAITS] = { names[i].kind, names[i].algorithm, names[i].protocol,
+                                          names[i].dtype };
+
+        for (int trait = 0; trait < LP_TRAITS; trait++) {
+            const char *found =
+                lp_collective_trait(classes, (enum lp_collective_trait)trait, names[i].name);
+
+            if (!found != !wanted[trait] || (found && strcmp(found, wanted[trait]) != 0))
+                fail_msg("%s: %s, not %s", names[i].name, found, wanted[trait]);
+        }
+    }
+    lp_kernel_classes_free(classes);
+}
+
 static int open_text(const char *text, struct lp_kernel_classes **classes)
 {
     char path[] = "/tmp/llmperf-classes-XXXXXX";
@@ -210,6 +262,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernels_of_engines_have_their_class),
+        cmocka_unit_test(names_of_collectives_say_what_they_do),
         cmocka_unit_test(the_first_matching_rule_wins),
         cmocka_unit_test(the_own_name_of_a_function_counts_before_the_rest),
         cmocka_unit_test(patterns_have_pieces_and_a_beginning),

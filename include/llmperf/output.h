@@ -63,7 +63,8 @@ LLMPERF_API int llmperf_artifacts_write(const llmperf_profile *profile, const ch
 /** Formats of results that are not documents of a profile, such as a comparison. */
 enum {
     LLMPERF_TEXT_PLAIN = 0, /**< Markdown */
-    LLMPERF_TEXT_JSON = 1   /**< JSON, with a schema in conf/schema */
+    LLMPERF_TEXT_JSON = 1,  /**< JSON, with a schema in conf/schema */
+    LLMPERF_TEXT_HTML = 2   /**< a self-contained page; of comparisons only */
 };
 
 /** Compare two runs, or two groups of repeated runs. Reported are the host time of each region per

@@ -9,10 +9,18 @@ static int write_text(const struct lp_compared *compared, uint32_t format, char 
 {
     struct lp_text text = { NULL, 0, 0, false };
 
-    if (format == LLMPERF_TEXT_JSON)
+    int status = 0;
+
+    if (format == LLMPERF_TEXT_HTML)
+        status = lp_compare_html(compared, &text);
+    else if (format == LLMPERF_TEXT_JSON)
         lp_compare_json(compared, &text);
     else
         lp_compare_md(compared, &text);
+    if (status < 0) {
+        lp_text_clear(&text);
+        return status;
+    }
     return lp_text_take(&text, text_out);
 }
 
@@ -35,7 +43,7 @@ int llmperf_runs_compare(const llmperf_profile *const *base, size_t base_count,
 
     if (!base || base_count == 0 || !fresh || fresh_count == 0 || !text_out)
         return lp_error(LLMPERF_EINVAL, "profiles of both sides and text_out are required");
-    if (!(threshold_percent >= 0) || format > LLMPERF_TEXT_JSON)
+    if (!(threshold_percent >= 0) || format > LLMPERF_TEXT_HTML)
         return lp_error(
             LLMPERF_EINVAL,
             "the threshold must be a percentage, 0 or more, and the format one of LLMPERF_TEXT_");

@@ -25,4 +25,7 @@ void lp_compare_requests_json(const struct lp_compared *compared, struct lp_json
 void lp_compare_md(const struct lp_compared *compared, struct lp_text *out);
 void lp_compare_json(const struct lp_compared *compared, struct lp_text *out);
 
+/** 0 or LLMPERF_ENOMEM. */
+int lp_compare_html(const struct lp_compared *compared, struct lp_text *out);
+
 #endif

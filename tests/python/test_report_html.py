@@ -232,6 +232,15 @@ request stop {i}
         for pointer in ("/requests/ttft/p90", "/requests/slowest/9/e2e_ms", "/requests/load/0/output_tokens"):
             self.assertIn(pointer, shown)
 
+    def test_a_comparison_is_a_page_with_the_numbers_of_its_json(self) -> None:
+        runs = [self.scripted(SCRIPT.replace("duration=9000", f"duration={duration}")) for duration in (9000, 18000)]
+        texts = {form: llmperf.compare_document(*runs, form=form) for form in ("json", "html")}
+        page, _ = self.render(texts["html"])
+        self.assert_numbers(page, json.loads(texts["json"]))
+        self.assertIn("nvjet (2.0x, 1 call)", page.words)
+        self.assertEqual(set(page.references) - set(page.ids), set())
+        self.assertIn("# llmperf compare", texts["html"])  # without scripts
+
     def test_each_id_is_there_once_and_each_reference_has_its_id(self) -> None:
         for profile in (self.scripted(), self.recorded()):
             page, _, _ = self.page(profile)

@@ -74,10 +74,14 @@ static int open_and_compare(char **words, double threshold, uint32_t format, con
 
 enum { THRESHOLD, FORMAT, OUTPUT };
 
+/* choice_of() gives the position in the option's list. */
+_Static_assert(LLMPERF_TEXT_PLAIN == 0 && LLMPERF_TEXT_JSON == 1 && LLMPERF_TEXT_HTML == 2, "");
+
 static const struct option options[] = {
     [THRESHOLD] =
         OPTION("--threshold", NULL, "PCT", "5", "differences up to this are ignored, percent"),
-    [FORMAT] = OPTION("--format", NULL, "md|json", "md", "Markdown or JSON"),
+    [FORMAT] =
+        OPTION("--format", NULL, "md|json|html", "md", "Markdown, JSON, or a page with charts"),
     [OUTPUT] = OPTION("--output", "-o", "FILE", "-", "write to a file; - is standard output"),
     OPTIONS_END
 };
@@ -94,9 +98,7 @@ static int run(const struct command *command, int argc, char **argv)
         return fail_usage(command, "expected two runs, or folders of repeats: BASE NEW");
     if (!take_percent(command, &words, THRESHOLD, &threshold))
         return EXIT_USAGE;
-    return open_and_compare(argv + 1, threshold,
-                            choice_of(command, &words, FORMAT) ? LLMPERF_TEXT_JSON
-                                                               : LLMPERF_TEXT_PLAIN,
+    return open_and_compare(argv + 1, threshold, (uint32_t)choice_of(command, &words, FORMAT),
                             words.values[OUTPUT]);
 }
 

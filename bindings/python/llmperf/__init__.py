@@ -21,7 +21,7 @@ If there is none, the call raises LibraryNotFoundError, a subclass of ImportErro
 checks this without an exception.
 """
 from ._checks import config_dir, doctor, validate, version
-from ._compare import compare
+from ._compare import compare, compare_document
 from ._errors import LibraryNotFoundError, LlmperfError
 from ._library import available
 from ._profile import Job, Profile, import_files, merge, open
@@ -42,6 +42,7 @@ __all__ = [
     "Session",
     "available",
     "compare",
+    "compare_document",
     "config_dir",
     "count",
     "decode_all",

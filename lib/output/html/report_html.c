@@ -1,47 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.html: metrics.json and the sentences of report.md as data, and a script (page/) that shows
- * them. Browsers without scripts show report.md. */
+/* report.html: metrics.json and the sentences of report.md. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/findings/findings.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/html/page.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/profile/profile.h"
-
-/* Text in an element. */
-static void add_escaped(struct lp_text *out, const char *text)
-{
-    for (; *text; text++)
-        if (*text == '<')
-            lp_text_puts(out, "&lt;");
-        else if (*text == '&')
-            lp_text_puts(out, "&amp;");
-        else
-            lp_text_add(out, text, 1);
-}
-
-/* JSON in a script element, which "</script" and "<!--" would end or change: '<' stands only in
- * strings. */
-static void add_json(struct lp_text *out, const json_t *json)
-{
-    char *text = json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15));
-
-    if (!text) {
-        out->failed = true;
-        return;
-    }
-    for (const char *rest = text; *rest; rest++)
-        if (*rest == '<')
-            lp_text_puts(out, "\\u003c");
-        else
-            lp_text_add(out, rest, 1);
-    free(text);
-}
 
 /* Longest lists of the page, with the member whose largest values stay; the others are in
  * metrics.json. */
@@ -163,70 +131,33 @@ static json_t *kept_calls(const struct lp_findings *findings)
     return calls;
 }
 
-static int add_data(const struct lp_findings *findings, struct lp_text *out)
+static json_t *data_of(const struct lp_findings *findings)
 {
     struct lp_text text = { 0 };
-    int status = lp_metrics_json(findings->profile, &text);
-    json_t *metrics = status == 0 && text.bytes ? json_loads(text.bytes, 0, NULL) : NULL;
-    json_t *data;
+    json_t *metrics = NULL;
 
+    if (lp_metrics_json(findings->profile, &text) == 0 && text.bytes)
+        metrics = json_loads(text.bytes, 0, NULL);
     lp_text_clear(&text);
-    data =
-        json_pack("{s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "withheld", findings->withheld,
-                  "top", (json_int_t)findings->top, "verdict", lines_of(findings, lp_verdict_md),
-                  "headline", lines_of(findings, lp_headline_md), "parts", part_names(),
-                  "environment", fact_of(findings, "env"), "calls", kept_calls(findings), "cut",
-                  cut_lists(metrics), "metrics", metrics);
-    if (data) {
-        lp_text_puts(out, "<script type=\"application/json\" id=\"data\">");
-        add_json(out, data);
-        lp_text_puts(out, "</script>\n");
-    }
-    json_decref(data);
-    return status < 0 ? status : data ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
-static int add_without_script(const llmperf_profile *profile, struct lp_text *out)
-{
-    struct lp_text report = { 0 };
-    int status = lp_report_md(profile, &report);
-
-    lp_text_puts(out, "<noscript><pre>");
-    if (report.bytes)
-        add_escaped(out, report.bytes);
-    lp_text_puts(out, "</pre></noscript>\n");
-    out->failed |= report.failed;
-    lp_text_clear(&report);
-    return status;
-}
-
-static void add_head(const struct lp_findings *findings, struct lp_text *out)
-{
-    const char *run_id = llmperf_profile_fact(findings->profile, "run_id");
-
-    lp_text_puts(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-                      "<title>llmperf report: ");
-    add_escaped(out, run_id ? run_id : "unnamed run");
-    lp_text_puts(out, "</title>\n<style>\n");
-    lp_text_puts(out, lp_page_style);
-    lp_text_puts(out, "</style>\n</head>\n<body>\n<div id=\"page\"></div>\n");
+    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "withheld",
+                     findings->withheld, "top", (json_int_t)findings->top, "verdict",
+                     lines_of(findings, lp_verdict_md), "headline",
+                     lines_of(findings, lp_headline_md), "parts", part_names(), "environment",
+                     fact_of(findings, "env"), "calls", kept_calls(findings), "cut",
+                     cut_lists(metrics), "metrics", metrics);
 }
 
 int lp_report_html(const llmperf_profile *profile, struct lp_text *out)
 {
     const struct lp_findings *findings;
-    int status = lp_findings_of(profile, &findings);
+    const char *run_id = llmperf_profile_fact(profile, "run_id");
+    struct lp_text plain = { 0 };
+    int status;
 
-    if (status < 0)
-        return status;
-    add_head(findings, out);
-    if ((status = add_without_script(profile, out)) < 0 || (status = add_data(findings, out)) < 0)
-        return status;
-    lp_text_puts(out, "<script>\n");
-    lp_text_puts(out, lp_page_script);
-    lp_text_puts(out, "</script>\n</body>\n</html>\n");
-    return out->failed ? LLMPERF_ENOMEM : 0;
+    if ((status = lp_findings_of(profile, &findings)) == 0 &&
+        (status = lp_report_md(profile, &plain)) == 0)
+        status =
+            lp_page_write(run_id ? run_id : "unnamed run", plain.bytes, data_of(findings), out);
+    lp_text_clear(&plain);
+    return status;
 }

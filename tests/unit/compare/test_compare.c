@@ -516,7 +516,7 @@ static void texts_are_for_people_and_for_programs(void **state)
     assert_int_equal(compare_pair(base, NULL, 5, 0, &text, NULL), LLMPERF_EINVAL);
     assert_int_equal(compare_pair(base, fresh, -1, 0, &text, NULL), LLMPERF_EINVAL);
     assert_int_equal(compare_pair(base, fresh, NAN, 0, &text, NULL), LLMPERF_EINVAL);
-    assert_int_equal(compare_pair(base, fresh, 5, 2, &text, NULL), LLMPERF_EINVAL);
+    assert_int_equal(compare_pair(base, fresh, 5, 3, &text, NULL), LLMPERF_EINVAL);
     llmperf_profile_free(base);
     llmperf_profile_free(fresh);
 }

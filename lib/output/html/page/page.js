@@ -63,6 +63,8 @@ function onClick(event, timeline) {
     if (jump && timeline) timeline.showCall(jump);
 }
 
+const render = (data) => (data.compare ? renderCompare(data.compare) : renderReport(data));
+
 /** Does a kept call hold what is read from it? Run files come from anywhere. */
 function isCall(call) {
     const lists = [call.streams, call.names, call.regions, call.classes];
@@ -72,6 +74,7 @@ function isCall(call) {
 
 function readData(text) {
     const data = JSON.parse(text);
+    if (data.compare) return data;
     data.kept = data.calls.filter(({ call }) => call && isCall(call)).map(({ stage, call }) => ({ ...call, region: data.metrics.iterations[stage].region }));
     Object.assign(PART_NAMES, data.parts);
     rowsShown = data.top || rowsShown;
@@ -81,7 +84,7 @@ function readData(text) {
 
 function start(document) {
     const data = readData(document.getElementById("data").textContent);
-    document.getElementById("page").innerHTML = renderReport(data);
+    document.getElementById("page").innerHTML = render(data);
     const canvas = document.getElementById("timeline");
     const timeline = canvas ? new Timeline(canvas, document.getElementById("timeline-text"), data.metrics, data.kept) : null;
     document.addEventListener("click", (event) => onClick(event, timeline));

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/compare/compare.h"
 #include "lib/findings/findings.h"
@@ -14,11 +15,13 @@
 
 #define WORD_SHARE    0.05 /* causes below this share of a change are not worth a word */
 #define CALL_SHARE    0.5  /* of a change that a driver call is named for */
+#define REPLACED_MOST 64
 #define WARM_UP_SHARE 0.02 /* the same for a first call and the time of the stage */
 
 /* Sums over the runs of a side; ms of a run that lacks the part is 0. */
 struct sums {
     double ms, squares, calls, bytes;
+    double run_ms; /* of the run that is being added */
 };
 
 struct part {
@@ -37,6 +40,7 @@ struct builder {
     const struct lp_compare_runs *sides[2];
     struct lp_stage_change change;
     LP_VECTOR(struct part) parts;
+    struct lp_hashmap index; /* of parts */
     LP_VECTOR(struct driver_call) calls;
 };
 
@@ -58,32 +62,60 @@ static const struct lp_waterfall *waterfall_of(const struct lp_findings *finding
 
 /* Parts */
 
-static int add_part(struct builder *builder, size_t side, const struct lp_cause *like,
-                    const struct sums *amount)
+static uint64_t hash_of(const char *text)
 {
-    struct part *part = NULL;
+    return text ? lp_hash_text(text, strlen(text)) : 0;
+}
 
-    for (size_t i = 0; i < builder->parts.count && !part; i++) {
-        struct part *other = &builder->parts.items[i];
+static bool is_same(const struct lp_cause *a, const struct lp_cause *b)
+{
+    return a->kind == b->kind && lp_compare_text(a->name, b->name) == 0 &&
+           lp_compare_text(a->region, b->region) == 0 &&
+           lp_compare_text(a->kernel_class, b->kernel_class) == 0;
+}
 
-        if (other->cause.kind == like->kind &&
-            lp_compare_text(other->cause.name, like->name) == 0 &&
-            lp_compare_text(other->cause.region, like->region) == 0 &&
-            lp_compare_text(other->cause.kernel_class, like->kernel_class) == 0)
-            part = other;
+/* Made if it is new; NULL: out of memory. */
+static struct part *find_part(struct builder *builder, const struct lp_cause *like)
+{
+    const struct part fresh = { .cause = *like };
+    uint64_t first = hash_of(like->name);
+    uint64_t second = hash_of(like->region) ^ 3 * hash_of(like->kernel_class) ^ like->kind;
+    uint32_t at;
+
+    while ((at = lp_hashmap_get(&builder->index, first, second)) != LP_HASHMAP_NONE) {
+        if (is_same(&builder->parts.items[at].cause, like))
+            return &builder->parts.items[at];
+        second++;
     }
-    if (!part) {
-        const struct part fresh = { .cause = *like };
+    at = (uint32_t)builder->parts.count;
+    if (lp_vector_push(&builder->parts, fresh) < 0 ||
+        lp_hashmap_put(&builder->index, first, second, at) < 0)
+        return NULL;
+    return &builder->parts.items[at];
+}
 
-        if (lp_vector_push(&builder->parts, fresh) < 0)
-            return lp_out_of_memory();
-        part = &builder->parts.items[builder->parts.count - 1];
-    }
-    part->of[side].ms += amount->ms;
-    part->of[side].squares += amount->ms * amount->ms;
-    part->of[side].calls += amount->calls;
-    part->of[side].bytes += amount->bytes;
+static int add_part(struct builder *builder, size_t side, const struct lp_cause *like, double ms,
+                    double calls, double bytes)
+{
+    struct part *part = find_part(builder, like);
+
+    if (!part)
+        return lp_out_of_memory();
+    part->of[side].run_ms += ms;
+    part->of[side].calls += calls;
+    part->of[side].bytes += bytes;
     return 0;
+}
+
+static void end_run(struct builder *builder, size_t side)
+{
+    for (size_t i = 0; i < builder->parts.count; i++) {
+        struct sums *sums = &builder->parts.items[i].of[side];
+
+        sums->ms += sums->run_ms;
+        sums->squares += sums->run_ms * sums->run_ms;
+        sums->run_ms = 0;
+    }
 }
 
 /* Kernels count with their whole duration: the bound is the same in both runs, or it is not
@@ -99,16 +131,16 @@ static int add_waterfall(struct builder *builder, size_t side, const struct lp_w
                                        .region = kernel->region,
                                        .kernel_class = kernel->kernel_class };
 
-        status = add_part(builder, side, &like,
-                          &(struct sums){ kernel->ms, 0, kernel->calls, kernel->bytes });
+        status = add_part(builder, side, &like, kernel->ms, kernel->calls, kernel->bytes);
     }
     for (size_t i = 0; status == 0 && i < waterfall->parts.count; i++) {
         const struct lp_waterfall_part *part = &waterfall->parts.items[i];
         const struct lp_cause like = { .kind = part->kind, .region = part->region };
 
         if (part->kind >= LP_PART_NESTED)
-            status = add_part(builder, side, &like, &(struct sums){ part->ms, 0, part->calls, 0 });
+            status = add_part(builder, side, &like, part->ms, part->calls, 0);
     }
+    end_run(builder, side);
     return status;
 }
 
@@ -178,12 +210,12 @@ static int longest_new(const void *left, const void *right)
     return (a->of[1].ms < b->of[1].ms) - (a->of[1].ms > b->of[1].ms);
 }
 
-/* A library that chooses another kernel for the same work. */
+/* A library that chooses another kernel for the same work. The longest new ones are enough. */
 static void pair_replaced(struct builder *builder)
 {
     if (builder->parts.count > 0)
         qsort(builder->parts.items, builder->parts.count, sizeof(struct part), longest_new);
-    for (size_t i = 0; i < builder->parts.count; i++) {
+    for (size_t i = 0; i < builder->parts.count && i < REPLACED_MOST; i++) {
         struct part *part = &builder->parts.items[i], *gone;
 
         if (!is_kernel(part) || part->of[0].calls > 0 || !(part->of[1].calls > 0) ||
@@ -191,7 +223,7 @@ static void pair_replaced(struct builder *builder)
             continue;
         part->cause.replaced = gone->cause.name;
         part->of[0] = gone->of[0];
-        gone->of[0] = (struct sums){ 0, 0, 0, 0 };
+        gone->of[0] = (struct sums){ 0 };
     }
 }
 
@@ -416,45 +448,56 @@ static int add_host(struct lp_comparison *out, const struct lp_compare_row *row)
 
 /* Runs without stages */
 
-/* All kernels of a run by name, and the idle times of its GPUs. */
-static int add_run_parts(const struct lp_findings *findings, struct lp_waterfall *run)
+/* All kernels of a run by name. */
+static int add_kernels(struct builder *builder, size_t side, const struct lp_findings *findings,
+                       double *sum_ms)
 {
-    double busy_ms = 0, kernel_ms = 0;
-    struct lp_waterfall_part idle[] = { { .kind = LP_PART_OVERLAP },
-                                        { .kind = LP_PART_GAPS },
-                                        { .kind = LP_PART_LAUNCH } };
+    int status = 0;
 
-    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_DEVICE); i++) {
-        const struct lp_device_time *device = lp_row_at(findings->profile, LP_ROW_DEVICE, i);
-
-        run->elapsed_ms += device->span_ms;
-        busy_ms += device->busy_ms;
-        idle[1].ms += device->idle_wait_ms;
-        idle[2].ms += device->idle_launch_ms + device->idle_host_ms;
-    }
-    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
+    for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
         llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-        struct lp_waterfall_kernel fresh = { .kernel_class = NULL };
+        struct lp_cause like = { .kind = LP_PART_KERNELS };
 
         llmperf_profile_kernel(findings->profile, i, &kernel);
         if (!(kernel.total_ms > 0))
             continue;
-        fresh = (struct lp_waterfall_kernel){
-            .kernel_class = findings->classes ? findings->kernel_classes.items[i] : NULL,
-            .name = kernel.short_name,
-            .ms = kernel.total_ms,
-            .calls = (double)kernel.calls,
-            .bytes = (double)kernel.bytes
-        };
-        kernel_ms += kernel.total_ms;
-        if (!lp_waterfall_add_kernel(run, &fresh))
-            return lp_out_of_memory();
+        like.name = kernel.short_name;
+        like.kernel_class = findings->classes ? findings->kernel_classes.items[i] : NULL;
+        *sum_ms += kernel.total_ms;
+        status = add_part(builder, side, &like, kernel.total_ms, (double)kernel.calls,
+                          (double)kernel.bytes);
     }
-    idle[0].ms = busy_ms - kernel_ms;
-    for (size_t i = 0; i < sizeof(idle) / sizeof(idle[0]); i++)
-        if (lp_vector_push(&run->parts, idle[i]) < 0)
-            return lp_out_of_memory();
-    return 0;
+    return status;
+}
+
+/* The kernels of a run and the idle times of its GPUs; returns their span. */
+static int add_whole_run(struct builder *builder, size_t side, const struct lp_findings *findings,
+                         double *span_ms)
+{
+    struct lp_device_time all = { .span_ms = 0 };
+    double kernel_ms = 0;
+    int status = add_kernels(builder, side, findings, &kernel_ms);
+
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_DEVICE); i++) {
+        const struct lp_device_time *device = lp_row_at(findings->profile, LP_ROW_DEVICE, i);
+
+        all.span_ms += device->span_ms;
+        all.busy_ms += device->busy_ms;
+        all.idle_wait_ms += device->idle_wait_ms;
+        all.idle_launch_ms += device->idle_launch_ms + device->idle_host_ms;
+    }
+    const struct {
+        struct lp_cause like;
+        double ms;
+    } parts[] = { { { .kind = LP_PART_OVERLAP }, all.busy_ms - kernel_ms },
+                  { { .kind = LP_PART_GAPS }, all.idle_wait_ms },
+                  { { .kind = LP_PART_LAUNCH }, all.idle_launch_ms } };
+
+    for (size_t i = 0; status == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
+        status = add_part(builder, side, &parts[i].like, parts[i].ms, 0, 0);
+    end_run(builder, side);
+    *span_ms = all.span_ms;
+    return status;
 }
 
 static int add_whole(struct builder *builder, size_t side, struct lp_compare_mean *mean)
@@ -464,14 +507,10 @@ static int add_whole(struct builder *builder, size_t side, struct lp_compare_mea
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < runs->count; i++) {
-        struct lp_waterfall run = { .region = "" };
+        double span_ms = 0;
 
-        status = add_run_parts(findings_of(runs, i), &run);
-        if (status == 0)
-            status = add_waterfall(builder, side, &run);
-        add_run(mean, &sums, run.elapsed_ms, NAN, 1);
-        lp_vector_clear(&run.parts);
-        lp_vector_clear(&run.kernels);
+        status = add_whole_run(builder, side, findings_of(runs, i), &span_ms);
+        add_run(mean, &sums, span_ms, NAN, 1);
     }
     return status;
 }
@@ -498,6 +537,7 @@ static void clear_builder(struct builder *builder, int status)
         lp_vector_clear(&builder->change.causes);
     lp_vector_clear(&builder->parts);
     lp_vector_clear(&builder->calls);
+    lp_hashmap_clear(&builder->index);
 }
 
 static bool is_advised(const struct lp_compare_runs *runs, const char *path)

@@ -101,8 +101,9 @@ static const char *nested_stage(const struct lp_findings *findings, const char *
     return NULL;
 }
 
-struct lp_waterfall_kernel *lp_waterfall_add_kernel(struct lp_waterfall *waterfall,
-                                                    const struct lp_waterfall_kernel *fresh)
+/* One name has a row for each region and captured region. NULL: out of memory. */
+static struct lp_waterfall_kernel *add_name(struct lp_waterfall *waterfall,
+                                            const struct lp_waterfall_kernel *fresh)
 {
     for (size_t i = 0; i < waterfall->kernels.count; i++) {
         struct lp_waterfall_kernel *kernel = &waterfall->kernels.items[i];
@@ -148,7 +149,7 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
     part->calls += fresh.calls;
     if (nested)
         return 0;
-    if (!(name = lp_waterfall_add_kernel(builder->out, &fresh)))
+    if (!(name = add_name(builder->out, &fresh)))
         return lp_out_of_memory();
     if (name->ms > part->kernel_ms) {
         part->kernel = name->name;

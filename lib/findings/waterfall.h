@@ -71,10 +71,6 @@ struct lp_waterfall {
  * known. */
 double lp_part_loss(const struct lp_waterfall_part *part);
 
-/** Add a kernel to those of its name, region and class. The sum; NULL: out of memory. */
-struct lp_waterfall_kernel *lp_waterfall_add_kernel(struct lp_waterfall *waterfall,
-                                                    const struct lp_waterfall_kernel *kernel);
-
 /** Zero-initialised: none. */
 struct lp_waterfalls {
     LP_VECTOR(struct lp_waterfall) rows; /* in the order of regions */

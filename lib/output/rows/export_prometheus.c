@@ -56,6 +56,12 @@ static void put_kernel_labels(struct lp_text *out, const llmperf_kernel_stats *k
     put_device(out, kernel->device);
 }
 
+static void put_host_call_labels(struct lp_text *out, const llmperf_host_call *row)
+{
+    lp_prometheus_label(out, "call", row->call);
+    lp_prometheus_label(out, "region", row->region);
+}
+
 static void put_collective_labels(struct lp_text *out, const struct lp_collective *row)
 {
     char bytes[32];
@@ -85,6 +91,8 @@ static void put_labels(enum lp_row_id id, const struct lp_row_field *field, cons
         return;
     if (id == LP_ROW_KERNEL)
         put_kernel_labels(out, row);
+    else if (id == LP_ROW_HOST_CALL)
+        put_host_call_labels(out, row);
     else if (id == LP_ROW_COLLECTIVE)
         put_collective_labels(out, collective);
     else if (id == LP_ROW_RANK)
@@ -230,6 +238,9 @@ int lp_prometheus(const llmperf_profile *profile, struct lp_text *out)
     put_sampled_fractions(profile, out);
     lp_prometheus_stages(profile, out);
     lp_prometheus_windows(profile, out);
+    if (lp_row_count(profile, LP_ROW_HOST_CALL) > 0)
+        put_families(LP_ROW_HOST_CALL, lp_row_at(profile, LP_ROW_HOST_CALL, 0),
+                     lp_row_count(profile, LP_ROW_HOST_CALL), out);
     if (lp_row_count(profile, LP_ROW_REQUESTS) > 0)
         put_families(LP_ROW_REQUESTS, lp_row_at(profile, LP_ROW_REQUESTS, 0), 1, out);
     lp_prometheus_requests(profile, out);

@@ -99,6 +99,9 @@ typedef struct llmperf_advice {
     uint64_t evidence; /**< number of rows of llmperf_profile_evidence() */
     uint32_t severity; /**< LLMPERF_SEVERITY_… */
     uint32_t reserved; /**< 0 */
+    double saving_call_ms; /**< saving_ms / calls of the stage; NaN: not known, or saved once */
+    double mended_tokens_per_s; /**< tokens/s of the stage if this alone was mended; NaN: not
+                                   known */
 } llmperf_advice;
 #define LLMPERF_ADVICE_INIT LLMPERF_INIT(llmperf_advice)
 

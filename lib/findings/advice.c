@@ -190,6 +190,16 @@ static double part_of(const struct lp_findings *findings, const llmperf_region_s
                                                   : 1;
 }
 
+/* Without the excess of slow calls, if step_tail() speaks of that. */
+static double usual_sum(const struct lp_stage_iterations *stage, const struct lp_stage_facts *facts,
+                        enum lp_iteration_time time)
+{
+    double sum = lp_steady_sum(stage, time);
+
+    return lp_has_tail(facts) ? fmin(sum, stage->times[time].p50_ms * lp_steady_count(stage, time))
+                              : sum;
+}
+
 static void set_iterations(const struct lp_findings *findings, const llmperf_region_stats *stats,
                            struct lp_stage_facts *facts)
 {
@@ -201,22 +211,28 @@ static void set_iterations(const struct lp_findings *findings, const llmperf_reg
     facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
     if (lp_findings_overlaps(findings,
                              facts->region)) { /* wall times of concurrent calls overlap */
-        facts->wall_ms = NAN;
+        facts->wall_ms = facts->tokens_per_s = NAN;
         facts->wall_ratio = facts->floor_ratio;
         return;
     }
-    if (!stage)
+    if (!stage || lp_counters_delay(findings->profile))
         return;
     facts->step_ms = part * (stage->sampled ? stage->times[LP_TIME_WALL].sum_ms
                                             : lp_steady_sum(stage, LP_TIME_ELAPSED));
-    facts->before_ms = part * lp_steady_sum(stage, LP_TIME_BEFORE);
-    facts->after_ms = part * lp_steady_sum(stage, LP_TIME_AFTER);
+    facts->before_ms = part * usual_sum(stage, facts, LP_TIME_BEFORE);
+    facts->after_ms = part * usual_sum(stage, facts, LP_TIME_AFTER);
     facts->span_ms = part * lp_steady_sum(stage, LP_TIME_SPAN);
-    facts->idle_ms = part * lp_steady_sum(stage, LP_TIME_IDLE);
-    facts->idle_launch_ms = part * lp_steady_sum(stage, LP_TIME_IDLE_LAUNCH);
-    facts->idle_wait_ms = part * lp_steady_sum(stage, LP_TIME_IDLE_WAIT);
+    facts->idle_launch_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_LAUNCH);
+    facts->idle_wait_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_WAIT);
+    facts->idle_ms = facts->idle_launch_ms + facts->idle_wait_ms;
     facts->first_ms = stage->warms_up ? stage->first.wall_ms : (double)NAN;
     facts->steady_ms = lp_steady_sum(stage, LP_TIME_WALL) / lp_steady_count(stage, LP_TIME_WALL);
+}
+
+/* They wait for other ranks: no lower bound of their own work says how long they take. */
+static bool is_collective(const char *kernel_class)
+{
+    return kernel_class && strcmp(kernel_class, "collective") == 0;
 }
 
 static void set_waterfall(const struct lp_findings *findings, struct lp_stage_facts *facts)
@@ -231,7 +247,7 @@ static void set_waterfall(const struct lp_findings *findings, struct lp_stage_fa
     for (size_t i = 0; waterfall && i < waterfall->parts.count; i++) {
         const struct lp_waterfall_part *part = &waterfall->parts.items[i];
 
-        if (lp_part_loss(part) > 0 &&
+        if (lp_part_loss(part) > 0 && !is_collective(part->kernel_class) &&
             (!facts->worst || lp_part_loss(part) > lp_part_loss(facts->worst)))
             facts->worst = part;
     }
@@ -312,6 +328,19 @@ static bool is_own(const struct lp_findings *findings, const char *region,
     return true;
 }
 
+static void add_copy(struct lp_stage_facts *facts, const llmperf_kernel_stats *kernel, double part)
+{
+    struct lp_copies *copies = facts->copies;
+
+    while (copies->name && strcmp(copies->name, kernel->name) != 0)
+        if (++copies == facts->copies + LP_COPY_NAMES)
+            return;
+    copies->name = kernel->name;
+    copies->ms += kernel->total_ms;
+    copies->calls += part * (double)kernel->calls;
+    copies->bytes += part * (double)kernel->bytes;
+}
+
 static int add_kernels(const struct lp_findings *findings, const llmperf_region_stats *stats,
                        struct lp_stage_facts *facts, struct shares *kernels, struct shares *classes)
 {
@@ -329,16 +358,36 @@ static int add_kernels(const struct lp_findings *findings, const llmperf_region_
         facts->device_ms += kernel.total_ms;
         if (kernel.kind == LLMPERF_ACTIVITY_KERNEL)
             status = add_share(kernels, kernel.short_name, kernel.total_ms);
-        if (kernel.kind == LLMPERF_ACTIVITY_MEMCPY && kernel.total_ms > facts->top_memcpy_ms) {
-            facts->top_memcpy = kernel.name;
-            facts->top_memcpy_ms = kernel.total_ms;
-            facts->top_memcpy_calls = part * (double)kernel.calls;
-            facts->top_memcpy_bytes = part * (double)kernel.bytes;
+        if (kernel.kind == LLMPERF_ACTIVITY_MEMCPY)
+            add_copy(facts, &kernel, part);
+        if (findings->classes && is_collective(findings->kernel_classes.items[i])) {
+            facts->collective_ms += kernel.total_ms;
+            facts->collective_calls += part * (double)kernel.calls;
+            facts->collective_least_ms += part * (double)kernel.calls * kernel.min_ms;
         }
         if (status == 0 && findings->classes)
             status = add_share(classes, findings->kernel_classes.items[i], kernel.total_ms);
     }
     return status;
+}
+
+/* Memory kinds of the shape with most time of the memcpys that are named. */
+static void set_copy(const struct lp_findings *findings, struct lp_stage_facts *facts)
+{
+    const struct lp_copies *top = lp_top_copies(facts);
+    double most_ms = 0;
+
+    for (size_t i = 0; top && i < lp_row_count(findings->profile, LP_ROW_KERNEL_SHAPE); i++) {
+        const llmperf_kernel_shape *row = lp_row_at(findings->profile, LP_ROW_KERNEL_SHAPE, i);
+
+        if (!(row->total_ms > most_ms) || strcmp(row->name, top->name) != 0 ||
+            !is_own(findings, row->region, facts))
+            continue;
+        most_ms = row->total_ms;
+        facts->copy_from = row->source;
+        facts->copy_to = row->destination;
+        facts->copy_call = row->call;
+    }
 }
 
 static int set_kernels(const struct lp_findings *findings, const llmperf_region_stats *stats,
@@ -352,6 +401,7 @@ static int set_kernels(const struct lp_findings *findings, const llmperf_region_
     facts->top_class = largest(&classes, &facts->top_class_ms);
     facts->small_ms = findings->classes ? sum_of(&classes, small, 4) : NAN;
     facts->copy_cast_ms = findings->classes ? sum_of(&classes, small + 3, 1) : NAN;
+    set_copy(findings, facts);
     clear_shares(&kernels);
     clear_shares(&classes);
     return status;
@@ -429,17 +479,26 @@ static void set_host_calls(const struct lp_findings *findings, const llmperf_reg
 static void scale_up(double scale, struct lp_stage_facts *facts)
 {
     double *const collected[] = {
-        &facts->before_ms,       &facts->after_ms,      &facts->busy_ms,
-        &facts->span_ms,         &facts->idle_ms,       &facts->idle_launch_ms,
-        &facts->idle_wait_ms,    &facts->floor_ms,      &facts->compute_floor_ms,
-        &facts->memory_floor_ms, &facts->kernel_ms,     &facts->kernel_count,
-        &facts->memcpy_ms,       &facts->memcpy_count,  &facts->device_ms,
-        &facts->top_class_ms,    &facts->top_kernel_ms, &facts->copy_cast_ms,
-        &facts->small_ms,
+        &facts->before_ms,        &facts->after_ms,
+        &facts->busy_ms,          &facts->span_ms,
+        &facts->idle_ms,          &facts->idle_launch_ms,
+        &facts->idle_wait_ms,     &facts->floor_ms,
+        &facts->compute_floor_ms, &facts->memory_floor_ms,
+        &facts->kernel_ms,        &facts->kernel_count,
+        &facts->memcpy_ms,        &facts->memcpy_count,
+        &facts->device_ms,        &facts->top_class_ms,
+        &facts->top_kernel_ms,    &facts->copy_cast_ms,
+        &facts->small_ms,         &facts->collective_ms,
+        &facts->collective_calls, &facts->collective_least_ms,
     };
 
     for (size_t i = 0; i < sizeof(collected) / sizeof(collected[0]); i++)
         *collected[i] *= scale;
+    for (size_t i = 0; i < LP_COPY_NAMES; i++) {
+        facts->copies[i].ms *= scale;
+        facts->copies[i].calls *= scale;
+        facts->copies[i].bytes *= scale;
+    }
 }
 
 static bool holds_stages(const struct lp_findings *findings, const char *path)
@@ -460,7 +519,8 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
                                       .label = region->stats.label,
                                       .around = region->around,
                                       .holds_stages = holds_stages(findings, region->stats.path),
-                                      .instances = region->stats.instances };
+                                      .instances = region->stats.instances,
+                                      .tokens_per_s = region->tokens_per_s };
     set_times(findings, region, facts);
     set_iterations(findings, &region->stats, facts);
     set_waterfall(findings, facts);
@@ -472,9 +532,45 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
     return status;
 }
 
+static void set_devices(const llmperf_profile *profile, struct lp_run_facts *run)
+{
+    size_t count = lp_row_count(profile, LP_ROW_DEVICE);
+
+    if (count == 0)
+        run->span_ms = NAN; /* then no comparison with the others holds */
+    for (size_t i = 0; i < count; i++) {
+        const struct lp_device_time *row = lp_row_at(profile, LP_ROW_DEVICE, i);
+
+        run->span_ms += row->span_ms;
+        run->busy_ms += row->busy_ms;
+        run->idle_launch_ms += row->idle_launch_ms;
+        run->idle_wait_ms += row->idle_wait_ms;
+        run->idle_host_ms += row->idle_host_ms;
+        run->activities += (double)row->activities;
+    }
+}
+
+/* Calls from which a steady state shows. */
+#define CALLS_LEAST 4
+
+static void add_stage(const struct lp_findings *findings, const llmperf_region_stats *stage,
+                      struct lp_run_facts *run)
+{
+    const struct lp_stage_iterations *iterations = lp_findings_iterations(findings, stage->path);
+
+    run->marked = true;
+    if ((iterations && iterations->warms_up) || stage->instances == 0 ||
+        stage->instances >= CALLS_LEAST || !(stage->wall_sum_ms > run->rare_ms))
+        return;
+    run->rare_stage = stage->label;
+    run->rare_calls = stage->instances;
+    run->rare_ms = stage->wall_sum_ms;
+}
+
 static void set_run(const struct lp_findings *findings, struct lp_run_facts *run)
 {
     uint32_t verdict = findings->ledger.verdict;
+    const char *source = llmperf_profile_fact(findings->profile, "source");
 
     *run = (struct lp_run_facts){ .problem = NULL };
     if (verdict == LLMPERF_VERDICT_INCOMPLETE || verdict == LLMPERF_VERDICT_DEAD)
@@ -483,6 +579,14 @@ static void set_run(const struct lp_findings *findings, struct lp_run_facts *run
     run->host_usable = findings->ledger.regions_dropped == 0;
     run->device_ms = findings->sums.device_ms;
     run->outside_ms = findings->sums.outside_ms;
+    run->imported = source && (strstr(source, "nsys") || strstr(source, "ncu"));
+    set_devices(findings->profile, run);
+    if (findings->ledger.kernels_seen > 0)
+        run->graph_share =
+            (double)findings->ledger.graph_kernels_seen / (double)findings->ledger.kernels_seen;
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (findings->regions.items[i].advised)
+            add_stage(findings, &findings->regions.items[i].stats, run);
 }
 
 int lp_advice_add(struct lp_findings *findings)

@@ -4,27 +4,10 @@
 #include <string.h>
 
 #include "lib/findings/limits/facts.h"
-#include "lib/findings/recommend.h"
+#include "lib/findings/recommend_say.h"
+#include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
-
-/* Of the time of all stages. */
-#define HIGH_SHARE   0.25
-#define MEDIUM_SHARE 0.05
-
-const char *lp_severity_name(uint32_t severity)
-{
-    static const char *const names[] = { "high", "medium", "low" };
-
-    return names[severity - LLMPERF_SEVERITY_HIGH];
-}
-
-static uint32_t severity_of(double saving_ms, double all_ms)
-{
-    if (saving_ms >= HIGH_SHARE * all_ms)
-        return LLMPERF_SEVERITY_HIGH;
-    return saving_ms >= MEDIUM_SHARE * all_ms ? LLMPERF_SEVERITY_MEDIUM : LLMPERF_SEVERITY_LOW;
-}
 
 /* Device work may run on after its region has ended. */
 static double time_of(const struct lp_stage_facts *stage)
@@ -84,12 +67,42 @@ static double saving_inside(const struct lp_stage_rule *rule, const struct lp_st
     return sum;
 }
 
+/* Kernel time that other advice on the stage saves. */
+static double saved_by_others(const struct lp_recommendations *out, const char *stage)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < out->rows.count; i++) {
+        const struct lp_recommendation *row = &out->rows.items[i];
+
+        if (row->of_kernels && row->advice.saving_ms > 0 && strcmp(row->advice.stage, stage) == 0)
+            sum += row->advice.saving_ms;
+    }
+    return sum;
+}
+
+/* What a call, and the rate of tokens, would become if only this was mended. */
+static void set_gain(const struct lp_stage_facts *stage, struct lp_recommendation *row)
+{
+    llmperf_advice *advice = &row->advice;
+    double all_ms = isnan(stage->step_ms) ? time_of(stage) : stage->step_ms;
+
+    row->tokens_per_s = stage->tokens_per_s;
+    if (stage->instances > 0)
+        advice->saving_call_ms = advice->saving_ms / (double)stage->instances;
+    if (advice->saving_ms > 0 && advice->saving_ms < all_ms)
+        advice->mended_tokens_per_s = stage->tokens_per_s * all_ms / (all_ms - advice->saving_ms);
+}
+
 static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *stages,
                  size_t count, size_t index, double all_ms, struct lp_recommendations *out)
 {
     const struct lp_stage_facts *stage = &stages[index];
-    struct lp_recommendation row = { .advice = { sizeof(row.advice), .id = rule->id,
-                                                 .stage = stage->region, .saving_ms = NAN } };
+    struct lp_recommendation row = {
+        .advice = { sizeof(row.advice), .id = rule->id, .stage = stage->region, .saving_ms = NAN,
+                    .saving_call_ms = NAN, .mended_tokens_per_s = NAN },
+        .of_kernels = (rule->kind & LP_OF_KERNELS) != 0
+    };
     struct lp_text text = { NULL, 0, 0, false };
 
     if (!rule->check(stage, &row, &text)) {
@@ -99,8 +112,12 @@ static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *
     if (rule->saving)
         row.advice.saving_ms =
             rule->saving(stage) - saving_inside(rule, stages, count, index, &text);
+    if (rule->kind & LP_OF_REST)
+        row.advice.saving_ms -= saved_by_others(out, stage->region);
     row.advice.saving_ms = row.advice.saving_ms < 0 ? 0 : row.advice.saving_ms;
-    row.advice.severity = severity_of(row.advice.saving_ms, all_ms);
+    if (!(rule->kind & LP_ONCE))
+        set_gain(stage, &row);
+    row.advice.severity = lp_severity_of(row.advice.saving_ms, all_ms);
     return keep(out, &row, &text);
 }
 
@@ -108,7 +125,8 @@ static int apply_to_run(const struct lp_run_rule *rule, const struct lp_run_fact
                         struct lp_recommendations *out)
 {
     struct lp_recommendation row = { .advice = { sizeof(row.advice), .id = rule->id,
-                                                 .saving_ms = NAN } };
+                                                 .saving_ms = NAN, .saving_call_ms = NAN,
+                                                 .mended_tokens_per_s = NAN } };
     struct lp_text text = { NULL, 0, 0, false };
 
     if (!rule->check(run, &row, &text)) {
@@ -118,6 +136,17 @@ static int apply_to_run(const struct lp_run_rule *rule, const struct lp_run_fact
     return keep(out, &row, &text);
 }
 
+void lp_gain_words(const struct lp_recommendation *row, struct lp_text *text)
+{
+    if (!isnan(row->advice.saving_call_ms))
+        lp_text_printf(text, ", %s ms a call", LP_NUMBER(row->advice.saving_call_ms, 3));
+    if (!isnan(row->advice.mended_tokens_per_s))
+        lp_text_printf(text, ": %s tokens/s instead of %s",
+                       LP_NUMBER(row->advice.mended_tokens_per_s, 4),
+                       LP_NUMBER(row->tokens_per_s, 4));
+    lp_text_puts(text, ".");
+}
+
 static int compare(const void *left, const void *right)
 {
     const llmperf_advice *a = &((const struct lp_recommendation *)left)->advice;
@@ -125,10 +154,11 @@ static int compare(const void *left, const void *right)
     double x = isnan(a->saving_ms) ? -1 : a->saving_ms;
     double y = isnan(b->saving_ms) ? -1 : b->saving_ms;
 
-    /* Advice about the run says whether its numbers are valid, so it comes first among equals. */
+    /* Advice about the run says whether its numbers are valid, so it comes first among equals, if
+     * that matters. */
     if (a->severity != b->severity)
         return (int)a->severity - (int)b->severity;
-    if (!a->stage != !b->stage)
+    if (!a->stage != !b->stage && a->severity != LLMPERF_SEVERITY_LOW)
         return a->stage ? 1 : -1;
     if (x < y || x > y)
         return x < y ? 1 : -1;
@@ -145,7 +175,7 @@ int lp_recommend(const struct lp_run_facts *run, const struct lp_stage_facts *st
     for (size_t i = 0; status == 0 && i < LP_RUN_RULES; i++)
         status = apply_to_run(&lp_run_rules[i], run, out);
     for (size_t rule = 0; status == 0 && rule < LP_STAGE_RULES; rule++) {
-        if (!(lp_stage_rules[rule].of_host ? run->host_usable : run->device_usable))
+        if (!((lp_stage_rules[rule].kind & LP_OF_HOST) ? run->host_usable : run->device_usable))
             continue;
         for (size_t i = 0; status == 0 && i < count; i++)
             status = apply(&lp_stage_rules[rule], stages, count, i, all_ms, out);

@@ -4,77 +4,44 @@
 #include <string.h>
 
 #include "lib/findings/limits/limits.h"
-#include "lib/findings/recommend.h"
+#include "lib/findings/recommend_say.h"
 #include "lib/base/number.h"
 #include "lib/record/host_calls.h"
 #include "llmperf/sys/analysis.h"
 
-/* Three significant digits in sentences. */
-#define N(value)       LP_NUMBER(value, 3)
-#define PERCENT(share) LP_NUMBER(100 * (share), 3)
-/* Integers without decimals. */
-#define COUNT(value) LP_NUMBER(value, fabs((value)-round(value)) < 1e-9 ? 1 : 3)
-
-/* Share of the span; less idle time gets no advice. */
-#define IDLE_SHARE 0.15
-
 /* Longest mean gap that the GPU's own kernel-to-kernel latency explains. */
 #define BOUNDARY_US 2.5
-
-/* The suffix of a name gives its unit. */
-static const char *unit_of(const char *name)
-{
-    const char *end = strrchr(name, '_');
-
-    return end && (strcmp(end, "_ms") == 0 || strcmp(end, "_us") == 0) ? end + 1 : "";
-}
-
-static void add(struct lp_recommendation *out, const char *name, double value)
-{
-    if (!isnan(value) && out->advice.evidence < LP_EVIDENCE_MOST)
-        out->evidence[out->advice.evidence++] =
-            (llmperf_evidence){ sizeof(llmperf_evidence), name, unit_of(name), NULL, value };
-}
-
-static void add_word(struct lp_recommendation *out, const char *name, const char *word)
-{
-    if (word && out->advice.evidence < LP_EVIDENCE_MOST)
-        out->evidence[out->advice.evidence++] =
-            (llmperf_evidence){ sizeof(llmperf_evidence), name, "", word, NAN };
-}
 
 static const char *bound_words(const struct lp_stage_facts *stage)
 {
     return lp_bound_words(stage->compute_floor_ms, stage->memory_floor_ms);
 }
 
-/* "LLM@decode_step runs 16.0x slower than its memory-bandwidth bound (wall time / bound) and has ".
- */
+/* " (it runs 16.0x slower than its memory-bandwidth bound: wall time / bound)" */
 static void say_distance(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
-    lp_text_puts(text, stage->label);
-    if (stage->wall_ratio > 1) {
-        lp_text_printf(text, " runs %sx slower than its %s (wall time / bound) and",
-                       N(stage->wall_ratio), bound_words(stage));
-        add(out, "wall_ratio", stage->wall_ratio);
-    }
-    lp_text_puts(text, " has ");
+    if (!(stage->wall_ratio > 1))
+        return;
+    lp_text_printf(text, " (it runs %sx slower than its %s: wall time / bound)",
+                   N(stage->wall_ratio), bound_words(stage));
+    lp_evidence_add(out, "wall_ratio", stage->wall_ratio);
 }
 
-static bool idles(const struct lp_stage_facts *stage)
+static bool idles(const struct lp_stage_facts *stage, double part_ms)
 {
-    return stage->span_ms > 0 && stage->idle_ms >= IDLE_SHARE * stage->span_ms;
+    return stage->span_ms > 0 && part_ms >= IDLE_SHARE * stage->span_ms;
 }
 
+/* "For 44.4 % of the time of LLM@decode_step" */
 static void say_idle(const struct lp_stage_facts *stage, double part_ms,
                      struct lp_recommendation *out, struct lp_text *text)
 {
+    double all_ms = isnan(stage->step_ms) ? stage->span_ms : stage->step_ms;
+
+    lp_text_printf(text, "For %s %% of the time of %s", PERCENT(part_ms / all_ms), stage->label);
     say_distance(stage, out, text);
-    lp_text_printf(
-        text, "gaps between kernels for %s %% of its time on the GPU. In %s %% of the gap time ",
-        PERCENT(stage->idle_ms / stage->span_ms), PERCENT(part_ms / stage->idle_ms));
-    add(out, "idle_share", stage->idle_ms / stage->span_ms);
+    lp_evidence_add(out, "idle_share", stage->idle_ms / stage->span_ms);
 }
 
 #define ALLOCATE_BEFORE "allocate once before, or from a pool that keeps memory"
@@ -99,8 +66,8 @@ static void say_host_call(const struct lp_idle_call *call, double gap_ms,
 
     if (!call->row || !(call->ms >= CALL_SHARE * gap_ms))
         return;
-    add_word(out, "host_call", call->row->call);
-    add(out, "host_call_idle_ms", call->ms);
+    lp_evidence_add_word(out, "host_call", call->row->call);
+    lp_evidence_add(out, "host_call_idle_ms", call->ms);
     lp_text_printf(text, " For %s ms of that the host is in %s, called %s times in %s: %s.",
                    N(call->ms), call->row->call, COUNT((double)call->row->calls), call->row->region,
                    remedies[lp_host_call_purpose(lp_host_call_find(call->row->call))]);
@@ -109,12 +76,13 @@ static void say_host_call(const struct lp_idle_call *call, double gap_ms,
 static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
-    if (!idles(stage) || !(stage->idle_launch_ms >= 0.5 * stage->idle_ms))
+    if (!idles(stage, stage->idle_launch_ms))
         return false;
     say_idle(stage, stage->idle_launch_ms, out, text);
-    add(out, "idle_launch_share", stage->idle_launch_ms / stage->idle_ms);
-    lp_text_puts(text, "the GPU waits for the host to launch: use CUDA graphs, or give each launch "
-                       "more work, for example with a larger batch.");
+    lp_evidence_add(out, "idle_launch_share", stage->idle_launch_ms / stage->idle_ms);
+    lp_text_puts(text,
+                 " the GPU waits for the host to launch: use CUDA graphs, or give each launch "
+                 "more work, for example with a larger batch.");
     say_host_call(&stage->between_call, stage->idle_launch_ms, out, text);
     return true;
 }
@@ -124,14 +92,14 @@ static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *
 {
     double gap_us = stage->kernel_count > 0 ? 1e3 * stage->idle_wait_ms / stage->kernel_count : NAN;
 
-    if (!idles(stage) || !(stage->idle_wait_ms > 0.5 * stage->idle_ms))
+    if (!idles(stage, stage->idle_wait_ms))
         return false;
     say_idle(stage, stage->idle_wait_ms, out, text);
-    add(out, "idle_wait_share", stage->idle_wait_ms / stage->idle_ms);
-    lp_text_puts(text, "the next kernel is launched already");
+    lp_evidence_add(out, "idle_wait_share", stage->idle_wait_ms / stage->idle_ms);
+    lp_text_puts(text, " the GPU is idle although the next kernel is launched");
     /* The GPU itself needs 1 to 2 us between dependent kernels. */
     if (gap_us > 0 && gap_us <= BOUNDARY_US) {
-        add(out, "mean_gap_us", gap_us);
+        lp_evidence_add(out, "mean_gap_us", gap_us);
         lp_text_printf(
             text,
             ". The mean gap of %s us is the GPU's own latency from kernel to kernel: launch fewer, "
@@ -146,7 +114,7 @@ static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *
 }
 
 /* From here on host time around the device work is worth a word. */
-#define HOST_SHARE 0.1
+#define HOST_SHARE 0.05
 
 static double host_only(const struct lp_stage_facts *stage)
 {
@@ -166,7 +134,7 @@ static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendatio
 
     if (!(stage->span_ms > 0 && gap_ms >= HOST_SHARE * stage->step_ms))
         return false;
-    add(out, "host_share", gap_ms / stage->step_ms);
+    lp_evidence_add(out, "host_share", gap_ms / stage->step_ms);
     lp_text_printf(text,
                    "%s has no work on the GPU for %s %% of its time, %s: overlap the host's work "
                    "there (scheduling, sampling, detokenisation) with the GPU, or make it cheaper.",
@@ -185,8 +153,8 @@ static bool warm_up(const struct lp_stage_facts *stage, struct lp_recommendation
 {
     if (!(warm_up_loss(stage) >= 0.02 * stage->wall_ms))
         return false;
-    add(out, "first_ms", stage->first_ms);
-    add(out, "steady_ms", stage->steady_ms);
+    lp_evidence_add(out, "first_ms", stage->first_ms);
+    lp_evidence_add(out, "steady_ms", stage->steady_ms);
     lp_text_printf(text,
                    "The first call of %s took %s ms, %sx the mean of the others (%s ms): "
                    "compilation, autotuning, allocation or loading of modules. Warm up before "
@@ -204,12 +172,14 @@ static bool device_idle(const struct lp_stage_facts *stage, struct lp_recommenda
 
     if (stage->span_ms > 0 || !(stage->busy_ms > 0 && idle_ms >= 0.3 * stage->wall_ms))
         return false;
+    lp_text_puts(text, stage->label);
     say_distance(stage, out, text);
-    add(out, "idle_share", idle_ms / stage->wall_ms);
-    lp_text_printf(text,
-                   "no work on the GPU for %s %% of its wall time. This run does not show whether "
-                   "launches come late or the GPU waits: compare it with a run under CUDA graphs.",
-                   PERCENT(idle_ms / stage->wall_ms));
+    lp_evidence_add(out, "idle_share", idle_ms / stage->wall_ms);
+    lp_text_printf(
+        text,
+        " has no work on the GPU for %s %% of its wall time. This run does not show whether "
+        "launches come late or the GPU waits: compare it with a run under CUDA graphs.",
+        PERCENT(idle_ms / stage->wall_ms));
     return true;
 }
 
@@ -238,17 +208,27 @@ static void name_part(const struct lp_waterfall_part *part, struct lp_text *text
         lp_text_printf(text, " in %s", part->region);
 }
 
+static bool names_operator(const struct lp_stage_facts *stage)
+{
+    return stage->worst && lp_part_loss(stage->worst) >= LOSS_SHARE * stage->elapsed_ms;
+}
+
+static bool is_of_class(const struct lp_waterfall_part *part, const char *kernel_class)
+{
+    return part->kernel_class && strcmp(part->kernel_class, kernel_class) == 0;
+}
+
 static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                           struct lp_text *text)
 {
     const struct lp_waterfall_part *part = stage->worst;
 
-    if (!part || !(lp_part_loss(part) >= LOSS_SHARE * stage->elapsed_ms))
+    if (!names_operator(stage))
         return false;
-    add_word(out, "kernel", part->kernel);
-    add_word(out, "kernel_class", part->kernel_class);
-    add(out, "duration_ms", part->busy_ms);
-    add(out, "bound_ms", part->bound_ms);
+    lp_evidence_add_word(out, "kernel", part->kernel);
+    lp_evidence_add_word(out, "kernel_class", part->kernel_class);
+    lp_evidence_add(out, "duration_ms", part->busy_ms);
+    lp_evidence_add(out, "bound_ms", part->bound_ms);
     lp_text_printf(text, "In each call of %s, ", stage->label);
     name_part(part, text);
     lp_text_printf(text, " take %s ms, %sx their lower bound of %s ms (%s %% of the call)",
@@ -263,22 +243,40 @@ static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommen
 static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
-    if (stage->worst || !(stage->floor_ratio >= 1.5)) /* slow_operator() knows more */
+    double collective_ms = fmax(0, stage->collective_ms); /* 0 for NaN */
+    double ratio =
+        collective_ms > 0 ? (stage->busy_ms - collective_ms) / stage->floor_ms : stage->floor_ratio;
+
+    if (names_operator(stage) || !(stage->floor_ratio >= 1.5) || !(ratio >= 1.5))
         return false;
-    add(out, "floor_ratio", stage->floor_ratio);
-    add(out, "mbu", stage->mbu);
-    lp_text_printf(text, "The kernels of %s run %sx slower than its %s (GPU busy time / bound)",
-                   stage->label, N(stage->floor_ratio), bound_words(stage));
+    lp_evidence_add(out, "floor_ratio", stage->floor_ratio);
+    lp_evidence_add(out, "mbu", stage->mbu);
+    lp_text_printf(text, "The kernels of %s run %sx slower than its %s (GPU busy time%s / bound)",
+                   stage->label, N(ratio), bound_words(stage),
+                   collective_ms > 0 ? " without collectives" : "");
     if (stage->top_class && stage->device_ms > 0) {
         double share = stage->top_class_ms / stage->device_ms;
 
         lp_text_printf(text, "; %s %s (%s %% of its device time%s)",
                        share > 0.5 ? "mostly" : "the largest class is", stage->top_class,
                        PERCENT(share), without_nested(stage));
-        add_word(out, "top_class", stage->top_class);
-        add(out, "top_class_share", share);
+        lp_evidence_add_word(out, "top_class", stage->top_class);
+        lp_evidence_add(out, "top_class_share", share);
     }
     lp_text_puts(text, ". Look for faster kernels or libraries for these shapes.");
+    return true;
+}
+
+static bool compute_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                          struct lp_text *text)
+{
+    if (stage->bound != LLMPERF_BOUND_COMPUTE || !(stage->floor_ratio <= 1.5))
+        return false;
+    lp_evidence_add(out, "floor_ratio", stage->floor_ratio);
+    lp_text_printf(text,
+                   "%s is compute bound: its kernels take %sx the compute bound (GPU busy time / "
+                   "bound). Only fewer FLOPs or a dtype with a higher peak (FP8) make it faster.",
+                   stage->label, N(stage->floor_ratio));
     return true;
 }
 
@@ -287,8 +285,8 @@ static bool memory_bound(const struct lp_stage_facts *stage, struct lp_recommend
 {
     if (stage->bound != LLMPERF_BOUND_MEMORY || !(stage->floor_ratio <= 1.5))
         return false;
-    add(out, "floor_ratio", stage->floor_ratio);
-    add(out, "mbu", stage->mbu);
+    lp_evidence_add(out, "floor_ratio", stage->floor_ratio);
+    lp_evidence_add(out, "mbu", stage->mbu);
     lp_text_printf(text,
                    "%s is memory bound: its kernels take %sx the memory-bandwidth bound (GPU "
                    "busy time / bound",
@@ -308,8 +306,8 @@ static bool small_batch(const struct lp_stage_facts *stage, struct lp_recommenda
     if (!stage->decode || !(stage->batch < stage->critical_batch / 2) ||
         !(stage->memory_floor_ms > stage->compute_floor_ms))
         return false;
-    add(out, "batch", stage->batch);
-    add(out, "critical_batch", stage->critical_batch);
+    lp_evidence_add(out, "batch", stage->batch);
+    lp_evidence_add(out, "critical_batch", stage->critical_batch);
     lp_text_printf(text,
                    "%s runs at batch size %s. Reading the weights (%s) dominates up to about "
                    "%s sequences: until then a larger batch adds little time to a step. With "
@@ -327,9 +325,9 @@ static bool tiny_kernels(const struct lp_stage_facts *stage, struct lp_recommend
 
     if (stage->instances == 0 || !(mean_ms < 0.005 && each >= 100))
         return false;
-    add(out, "kernels_per_instance", each);
-    add(out, "kernel_mean_us", mean_ms * 1e3);
-    add(out, "small_share", stage->small_ms / stage->device_ms);
+    lp_evidence_add(out, "kernels_per_instance", each);
+    lp_evidence_add(out, "kernel_mean_us", mean_ms * 1e3);
+    lp_evidence_add(out, "small_share", stage->small_ms / stage->device_ms);
     lp_text_printf(text, "%s runs %s kernels a call, %s us each on average", stage->label,
                    COUNT(each), N(mean_ms * 1e3));
     if (stage->small_ms > 0)
@@ -341,14 +339,21 @@ static bool tiny_kernels(const struct lp_stage_facts *stage, struct lp_recommend
     return true;
 }
 
+#define COPY_CAST_SHARE 0.1
+
+static double copy_cast_share(const struct lp_stage_facts *stage)
+{
+    return stage->copy_cast_ms / stage->device_ms;
+}
+
 static bool copy_cast(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                       struct lp_text *text)
 {
-    double share = stage->copy_cast_ms / stage->device_ms;
+    double share = copy_cast_share(stage);
 
-    if (!(share >= 0.1))
+    if (!(share >= COPY_CAST_SHARE))
         return false;
-    add(out, "copy_cast_share", share);
+    lp_evidence_add(out, "copy_cast_share", share);
     lp_text_printf(text,
                    "Kernels that copy, convert or move data take %s %% of the device time of %s%s: "
                    "keep one layout and one dtype between operators, and write results where they "
@@ -357,26 +362,63 @@ static bool copy_cast(const struct lp_stage_facts *stage, struct lp_recommendati
     return true;
 }
 
+const struct lp_copies *lp_top_copies(const struct lp_stage_facts *stage)
+{
+    const struct lp_copies *top = NULL;
+
+    for (size_t i = 0; i < LP_COPY_NAMES; i++)
+        if (stage->copies[i].name && (!top || stage->copies[i].ms > top->ms))
+            top = &stage->copies[i];
+    return top;
+}
+
+/* "; most of it [memcpy DtoH] of 25000 KB, 1.00 ms a copy (25000 KB, 1.00 ms a step), synchronous,
+ * from device to pageable memory" */
+static void say_copies(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                       struct lp_text *text)
+{
+    const struct lp_copies *copies = lp_top_copies(stage);
+    double steps = (double)stage->instances;
+
+    lp_evidence_add_word(out, "copy", copies->name);
+    lp_evidence_add(out, "copy_kb", copies->bytes / copies->calls / 1e3);
+    lp_text_printf(text, "; %s %s of %s KB, %s ms a copy (%s KB, %s ms a step)",
+                   copies->ms > 0.5 * stage->memcpy_ms ? "most of it" : "the largest part",
+                   copies->name, N(copies->bytes / copies->calls / 1e3),
+                   N(copies->ms / copies->calls), N(copies->bytes / steps / 1e3),
+                   N(copies->ms / steps));
+    if (stage->copy_call) {
+        lp_evidence_add_word(out, "copy_call", stage->copy_call);
+        lp_text_puts(text,
+                     strcmp(stage->copy_call, "sync") == 0 ? ", synchronous" : ", asynchronous");
+    }
+    if (stage->copy_from && stage->copy_to) {
+        lp_evidence_add_word(out, "copy_from", stage->copy_from);
+        lp_evidence_add_word(out, "copy_to", stage->copy_to);
+        lp_text_printf(text, ", from %s to %s memory", stage->copy_from, stage->copy_to);
+    }
+}
+
 static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                              struct lp_text *text)
 {
     double each = stage->memcpy_count / (double)stage->instances;
     double share = stage->memcpy_ms / stage->busy_ms;
+    const struct lp_copies *top = lp_top_copies(stage);
 
     if (!stage->decode || stage->instances == 0 || !(each >= 1 && (share >= 0.02 || each >= 8)))
         return false;
-    add(out, "copies_per_instance", each);
-    add(out, "copy_share", share);
-    lp_text_printf(text, "%s makes %s memory copies a step, %s %% of its busy time", stage->label,
-                   COUNT(each), PERCENT(share));
-    if (stage->top_memcpy_calls > 0) {
-        add_word(out, "copy", stage->top_memcpy);
-        lp_text_printf(text, "; most of it %s of %s KB, %s ms a copy", stage->top_memcpy,
-                       N(stage->top_memcpy_bytes / stage->top_memcpy_calls / 1e3),
-                       N(stage->top_memcpy_ms / stage->top_memcpy_calls));
-    }
-    lp_text_puts(text, ": keep tokens, positions and tables on the GPU, and use pinned memory and "
-                       "asynchronous copies for the rest.");
+    lp_evidence_add(out, "copies_per_instance", each);
+    lp_evidence_add(out, "copy_share", share);
+    lp_text_printf(text, "%s makes %s memory %s a step, %s %% of its busy time", stage->label,
+                   COUNT(each), each > 1 ? "copies" : "copy", PERCENT(share));
+    if (top)
+        say_copies(stage, out, text);
+    lp_text_puts(text,
+                 top && strstr(top->name, "DtoD")
+                     ? ": let kernels write where the data is read."
+                     : ": keep tokens, positions and tables on the GPU, and use pinned memory "
+                       "and asynchronous copies for the rest.");
     return true;
 }
 
@@ -389,9 +431,9 @@ static bool allocation_in_decode(const struct lp_stage_facts *stage, struct lp_r
     if (!stage->decode || stage->instances == 0 || !stage->memory_call ||
         !(each >= 0.5 || stage->memory_call_ms >= 0.01 * stage->step_ms))
         return false;
-    add(out, "memory_calls_per_instance", each);
-    add(out, "memory_call_ms", stage->memory_call_ms);
-    add_word(out, "memory_call", stage->memory_call);
+    lp_evidence_add(out, "memory_calls_per_instance", each);
+    lp_evidence_add(out, "memory_call_ms", stage->memory_call_ms);
+    lp_evidence_add_word(out, "memory_call", stage->memory_call);
     lp_text_printf(text,
                    "%s allocates, maps or frees memory %s times a step, %s ms of host time in all, "
                    "most of it in %s: " ALLOCATE_BEFORE ", such as the caching allocator of the "
@@ -405,13 +447,51 @@ static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recomm
 {
     double share = stage->top_kernel_ms / stage->device_ms;
 
-    if (!stage->top_kernel || !(share >= 0.5))
+    if (!stage->top_kernel || !(share >= 0.5) || stage->floor_ratio <= 1.5) /* near its bound */
         return false;
-    add_word(out, "kernel", stage->top_kernel);
-    add(out, "kernel_share", share);
+    lp_evidence_add_word(out, "kernel", stage->top_kernel);
+    lp_evidence_add(out, "kernel_share", share);
     lp_text_printf(
         text, "One kernel, %s, takes %s %% of the device time of %s%s: study it first, with ncu.",
         stage->top_kernel, PERCENT(share), stage->label, without_nested(stage));
+    return true;
+}
+
+/* Transfers of collectives, with waiting where that is not known on its own. */
+static double transfers(const struct lp_stage_facts *stage)
+{
+    return isnan(stage->waiting_ms) ? stage->collective_ms - stage->collective_least_ms
+                                    : stage->collective_ms - stage->waiting_ms;
+}
+
+static bool collectives(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                        struct lp_text *text)
+{
+    double share = stage->collective_ms / stage->busy_ms;
+
+    if (!(share >= 0.05))
+        return false;
+    lp_evidence_add(out, "collective_share", share);
+    lp_evidence_add(out, "collectives_per_instance",
+                    stage->collective_calls / (double)stage->instances);
+    lp_evidence_add(out, "collective_mean_us",
+                    1e3 * stage->collective_ms / stage->collective_calls);
+    lp_evidence_add(out, "collective_least_us",
+                    1e3 * stage->collective_least_ms / stage->collective_calls);
+    lp_text_printf(
+        text,
+        "Collectives take %s %% of the busy time of %s: %s a call, %s us each on average, "
+        "the fastest %s us. ",
+        PERCENT(share), stage->label, COUNT(stage->collective_calls / (double)stage->instances),
+        N(1e3 * stage->collective_ms / stage->collective_calls),
+        N(1e3 * stage->collective_least_ms / stage->collective_calls));
+    lp_text_puts(
+        text,
+        isnan(stage->waiting_ms)
+            ? "What they take above that is waiting for other ranks, or contention: merge the "
+              "runs of all ranks (llmperf merge) to see which one arrives last."
+            : "Overlap them with work that does not need their result, or send fewer and "
+              "larger messages.");
     return true;
 }
 
@@ -422,11 +502,11 @@ static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommend
 
     if (!(share >= 0.05))
         return false;
-    add(out, "waiting_share", share);
-    add(out, "waiting_gpu", stage->waiting_gpu);
-    add(out, "last_gpu", stage->last_gpu);
-    add(out, "last_share", stage->last_share);
-    add_word(out, "cause", stage->straggler_cause);
+    lp_evidence_add(out, "waiting_share", share);
+    lp_evidence_add(out, "waiting_gpu", stage->waiting_gpu);
+    lp_evidence_add(out, "last_gpu", stage->last_gpu);
+    lp_evidence_add(out, "last_share", stage->last_share);
+    lp_evidence_add_word(out, "cause", stage->straggler_cause);
     lp_text_printf(text,
                    "GPU %" PRId32
                    " waits %s%s ms a call of %s (%s %%) in collectives for GPU %" PRId32
@@ -452,16 +532,21 @@ static double above_median(const struct lp_stage_facts *stage)
     return fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances - warm_up_ms);
 }
 
+bool lp_has_tail(const struct lp_stage_facts *stage)
+{
+    return stage->instances >= 50 && stage->wall_p99_ms / stage->wall_p50_ms >= 2;
+}
+
 static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                       struct lp_text *text)
 {
     double ratio = stage->wall_p99_ms / stage->wall_p50_ms;
 
-    if (stage->instances < 50 || !(ratio >= 2) ||
+    if (!lp_has_tail(stage) ||
         (warm_up_loss(stage) > 0 && !(above_median(stage) > 0.01 * stage->wall_ms)))
         return false;
-    add(out, "p50_ms", stage->wall_p50_ms);
-    add(out, "p99_ms", stage->wall_p99_ms);
+    lp_evidence_add(out, "p50_ms", stage->wall_p50_ms);
+    lp_evidence_add(out, "p99_ms", stage->wall_p99_ms);
     lp_text_printf(text,
                    "%s has slow calls: p99 is %s ms, %sx the median of %s ms. Look for prefills "
                    "in between, allocations, garbage collection and growing contexts.",
@@ -489,14 +574,26 @@ static double above_floor(const struct lp_stage_facts *stage)
     return stage->busy_ms - stage->floor_ms;
 }
 
-static double small_kernels(const struct lp_stage_facts *stage)
+/* What slow_operator() says of kernels of this class. */
+static double loss_of_class(const struct lp_stage_facts *stage, const char *kernel_class)
 {
-    return stage->small_ms;
+    return names_operator(stage) && is_of_class(stage->worst, kernel_class) ? operator_loss(stage)
+                                                                            : 0;
 }
 
 static double copies_and_casts(const struct lp_stage_facts *stage)
 {
-    return stage->copy_cast_ms;
+    return stage->copy_cast_ms - loss_of_class(stage, "copy/cast");
+}
+
+static double small_kernels(const struct lp_stage_facts *stage)
+{
+    double copies_ms = copy_cast_share(stage) >= COPY_CAST_SHARE
+                           ? stage->copy_cast_ms
+                           : loss_of_class(stage, "copy/cast");
+
+    return stage->small_ms - copies_ms - loss_of_class(stage, "norm") -
+           loss_of_class(stage, "elementwise") - loss_of_class(stage, "reduction");
 }
 
 static double memory_copies(const struct lp_stage_facts *stage)
@@ -510,54 +607,22 @@ static double waiting(const struct lp_stage_facts *stage)
 }
 
 const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
-    { "launch_bound", false, launch_bound, launch_idle, true },
-    { "waiting", false, waits, wait_idle, true },
-    { "host_gap", false, host_gap, host_only, true },
-    { "device_idle", false, device_idle, not_busy, true },
-    { "warm_up", true, warm_up, warm_up_loss, true },
-    { "slow_operator", false, slow_operator, operator_loss, false },
-    { "slow_kernels", false, slow_kernels, above_floor, true },
-    { "memory_bound", false, memory_bound, NULL, false },
-    { "small_batch", false, small_batch, NULL, false },
-    { "tiny_kernels", false, tiny_kernels, small_kernels, false },
-    { "copy_cast", false, copy_cast, copies_and_casts, false },
-    { "memcpy_in_decode", false, memcpy_in_decode, memory_copies, true },
-    { "allocation_in_decode", false, allocation_in_decode, NULL, false },
-    { "dominant_kernel", false, dominant_kernel, NULL, false },
-    { "uneven_ranks", false, uneven_ranks, waiting, true },
-    { "step_tail", true, step_tail, above_median, true },
-};
-
-static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommendation *out,
-                              struct lp_text *text)
-{
-    if (!run->problem)
-        return false;
-    add_word(out, "problem", run->problem);
-    out->advice.severity = LLMPERF_SEVERITY_HIGH;
-    lp_text_printf(text,
-                   "The ledger does not add up (%s): fix this before you trust the other numbers.",
-                   run->problem);
-    return true;
-}
-
-static bool outside_regions(const struct lp_run_facts *run, struct lp_recommendation *out,
-                            struct lp_text *text)
-{
-    double share = run->outside_ms / run->device_ms;
-
-    if (!run->device_usable || !(share >= 0.05))
-        return false;
-    add(out, "outside_share", share);
-    out->advice.severity = share >= 0.25 ? LLMPERF_SEVERITY_MEDIUM : LLMPERF_SEVERITY_LOW;
-    lp_text_printf(text,
-                   "%s %% of the device time was launched with no region open: mark the stage that "
-                   "it belongs to, or it is missing from every stage.",
-                   PERCENT(share));
-    return true;
-}
-
-const struct lp_run_rule lp_run_rules[LP_RUN_RULES] = {
-    { "incomplete_ledger", incomplete_ledger },
-    { "outside_regions", outside_regions },
+    { "launch_bound", LP_OF_DEVICE, launch_bound, launch_idle, true },
+    { "waiting", LP_OF_DEVICE, waits, wait_idle, true },
+    { "host_gap", LP_OF_DEVICE, host_gap, host_only, true },
+    { "device_idle", LP_OF_DEVICE, device_idle, not_busy, true },
+    { "warm_up", LP_OF_HOST | LP_ONCE, warm_up, warm_up_loss, true },
+    { "slow_operator", LP_OF_KERNELS, slow_operator, operator_loss, false },
+    { "memory_bound", LP_OF_DEVICE, memory_bound, NULL, false },
+    { "compute_bound", LP_OF_DEVICE, compute_bound, NULL, false },
+    { "small_batch", LP_OF_DEVICE, small_batch, NULL, false },
+    { "tiny_kernels", LP_OF_KERNELS, tiny_kernels, small_kernels, false },
+    { "copy_cast", LP_OF_KERNELS, copy_cast, copies_and_casts, false },
+    { "memcpy_in_decode", LP_OF_KERNELS, memcpy_in_decode, memory_copies, true },
+    { "allocation_in_decode", LP_OF_DEVICE, allocation_in_decode, NULL, false },
+    { "dominant_kernel", LP_OF_DEVICE, dominant_kernel, NULL, false },
+    { "collectives", LP_OF_KERNELS, collectives, transfers, true },
+    { "uneven_ranks", LP_OF_KERNELS, uneven_ranks, waiting, true },
+    { "slow_kernels", LP_OF_REST, slow_kernels, above_floor, true },
+    { "step_tail", LP_OF_HOST, step_tail, above_median, true },
 };

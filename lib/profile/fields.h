@@ -432,7 +432,9 @@ enum lp_unknown {
     F(NUMBER, saving_ms, "ms", DERIVED, OTHER, "saving_ms") \
     F(COUNT, evidence, "", DERIVED, NEVER, NULL) \
     F(WORD, severity, "", DERIVED, NEVER, NULL) \
-    F(RESERVED, reserved, "", FIRST, NEVER, NULL)
+    F(RESERVED, reserved, "", FIRST, NEVER, NULL) \
+    F(NUMBER, saving_call_ms, "ms", DERIVED, OTHER, "saving_call_ms") \
+    F(NUMBER, mended_tokens_per_s, "", DERIVED, OTHER, "mended_tokens_per_s")
 
 /* clang-format on */
 

@@ -57,9 +57,8 @@ class Whisper(support.TestCase):
             share = step["idle_launch_ms"]["sum"] / step["idle_ms"]["sum"]
             self.assertGreater(step["idle_ms"]["sum"], step["busy_ms"]["sum"])
             self.assertGreater(share, 0.7)
-            advice = {row["id"] for row in metrics["recommendations"] if row["region"] == STEP}
-            self.assertIn("launch_bound", advice)
-            self.assertNotIn("waiting", advice)
+            saving = {row["id"]: row["saving_ms"] for row in metrics["recommendations"] if row["region"] == STEP}
+            self.assertGreater(saving["launch_bound"], 5 * saving.get("waiting", 0))
 
     def test_its_kernels_have_classes(self) -> None:
         rows = self.eager["kernel_classes"]

@@ -338,6 +338,8 @@ class llmperf_advice(Structure):
         ("evidence", c_uint64),
         ("severity", c_uint32),
         ("reserved", c_uint32),
+        ("saving_call_ms", c_double),
+        ("mended_tokens_per_s", c_double),
     ]
 
 

@@ -115,6 +115,14 @@ static const char *capital(uint32_t severity)
     return words[severity - LLMPERF_SEVERITY_HIGH];
 }
 
+static void add_saving(const struct lp_recommendation *row, struct lp_text *out)
+{
+    if (!(row->advice.saving_ms > 0))
+        return;
+    lp_text_printf(out, " Possible saving: up to %s ms", LP_NUMBER(row->advice.saving_ms, 4));
+    lp_gain_words(row, out);
+}
+
 void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
 {
     size_t count = findings->advice.rows.count;
@@ -124,8 +132,7 @@ void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_te
 
         lp_text_printf(out, "%zu. **%s**: ", i + 1, capital(row->severity));
         lp_md_text(out, row->text);
-        if (row->saving_ms > 0)
-            lp_text_printf(out, " Possible saving: up to %s ms.", LP_NUMBER(row->saving_ms, 4));
+        add_saving(&findings->advice.rows.items[i], out);
         lp_text_puts(out, "\n");
     }
 }

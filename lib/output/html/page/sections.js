@@ -9,8 +9,9 @@ const regionWords = (title = "Region", key = "path") => words(title, (row) => ro
 const severityOrder = ["high", "medium", "low"];
 
 function adviceItem(advice) {
+    const gain = advice.mended_tokens_per_s ? `: ${number(advice.mended_tokens_per_s)} tokens/s` : "";
     const saving = advice.saving_ms === null || advice.saving_ms === undefined ? ""
-        : html` <strong class="saving">saves up to ${duration(advice.saving_ms)}</strong>`;
+        : html` <strong class="saving">saves up to ${duration(advice.saving_ms)}${gain}</strong>`;
     const link = advice.region ? html` <a href="#${regionId(advice.region)}">${last(advice.region)}</a>` : "";
     return html`<li><span class="severity ${advice.severity}">${advice.severity}</span>${saving}. ${span(advice.text)}${link}</li>`;
 }

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about the whole run. */
+#include <math.h>
+
+#include "lib/findings/recommend_say.h"
+
+static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommendation *out,
+                              struct lp_text *text)
+{
+    if (!run->problem)
+        return false;
+    lp_evidence_add_word(out, "problem", run->problem);
+    out->advice.severity = LLMPERF_SEVERITY_HIGH;
+    lp_text_printf(text,
+                   "The ledger does not add up (%s): fix this before you trust the other numbers.",
+                   run->problem);
+    return true;
+}
+
+static bool outside_regions(const struct lp_run_facts *run, struct lp_recommendation *out,
+                            struct lp_text *text)
+{
+    double share = run->outside_ms / run->device_ms;
+
+    if (!run->device_usable || !(share >= 0.05))
+        return false;
+    lp_evidence_add(out, "outside_share", share);
+    out->advice.severity = share >= 0.25 ? LLMPERF_SEVERITY_MEDIUM : LLMPERF_SEVERITY_LOW;
+    if (run->marked)
+        lp_text_printf(text,
+                       "%s %% of the device time was launched with no region open: mark the stage "
+                       "that it belongs to, or it is missing from every stage.",
+                       PERCENT(share));
+    else
+        lp_text_printf(text,
+                       "No stage is marked: mark prefill and decode steps (%s) to get time, "
+                       "tokens/s, bound and advice of each.",
+                       run->imported ? "NVTX ranges prefill and decode_step of the domain LLM"
+                                     : "llmperf/region.h, llmperf.decode_step() in Python, or NVTX "
+                                       "ranges of the domain LLM");
+    return true;
+}
+
+/* "The GPU was busy for 10.7 % of 1500 ms" */
+static void say_device(const struct lp_run_facts *run, double used_ms,
+                       struct lp_recommendation *out, struct lp_text *text)
+{
+    lp_evidence_add(out, "busy_share", run->busy_ms / used_ms);
+    lp_evidence_add(out, "used_ms", used_ms);
+    lp_text_printf(text, "The GPU was busy for %s %% of %s ms", PERCENT(run->busy_ms / used_ms),
+                   N(used_ms));
+    if (run->idle_host_ms >= IDLE_SHARE * run->span_ms) {
+        lp_evidence_add(out, "idle_host_ms", run->idle_host_ms);
+        lp_text_printf(
+            text,
+            " (not counting %s ms in which the host launched nothing for 1 ms or longer, "
+            "as while it loads or compiles)",
+            N(run->idle_host_ms));
+    }
+}
+
+static double used_ms_of(const struct lp_run_facts *run)
+{
+    return run->span_ms - run->idle_host_ms;
+}
+
+static bool is_idle(const struct lp_run_facts *run)
+{
+    return run->busy_ms > 0 &&
+           fmax(run->idle_launch_ms, run->idle_wait_ms) >= IDLE_SHARE * used_ms_of(run);
+}
+
+static void say_remedy(const struct lp_run_facts *run, bool launch, struct lp_text *text)
+{
+    if (!launch)
+        lp_text_puts(text, " Launch fewer, larger kernels (fusion), and look for dependencies "
+                           "between streams and events.");
+    else
+        lp_text_printf(text,
+                       " Use CUDA graphs or torch.compile (mode=\"reduce-overhead\")%s, or give "
+                       "each launch more work, for example with a larger batch.",
+                       run->graph_share > 0 ? " for the others" : "");
+}
+
+static bool idle_device(const struct lp_run_facts *run, struct lp_recommendation *out,
+                        struct lp_text *text)
+{
+    double used_ms = used_ms_of(run), mean_us = 1e3 * run->busy_ms / run->activities;
+    bool launch = run->idle_launch_ms >= run->idle_wait_ms;
+    double idle_ms = launch ? run->idle_launch_ms : run->idle_wait_ms;
+
+    if (!run->device_usable || run->marked || !is_idle(run))
+        return false;
+    say_device(run, used_ms, out, text);
+    lp_evidence_add(out, launch ? "idle_launch_share" : "idle_wait_share", idle_ms / used_ms);
+    lp_evidence_add(out, "activity_mean_us", mean_us);
+    lp_evidence_add(out, "graph_share", run->graph_share);
+    out->advice.saving_ms = idle_ms;
+    out->advice.severity = lp_severity_of(idle_ms, used_ms);
+    lp_text_printf(text,
+                   launch ? " and waited for launches for %s %%"
+                          : " and had gaps before work that was launched already for %s %%",
+                   PERCENT(idle_ms / used_ms));
+    lp_text_printf(text, "; a kernel or copy took %s us on average", N(mean_us));
+    if (run->graph_share > 0)
+        lp_text_printf(text, ", and %s %% of the kernels ran in CUDA graphs",
+                       PERCENT(run->graph_share));
+    lp_text_puts(text, ".");
+    say_remedy(run, launch, text);
+    return true;
+}
+
+static bool idle_host(const struct lp_run_facts *run, struct lp_recommendation *out,
+                      struct lp_text *text)
+{
+    if (!run->device_usable || run->marked || is_idle(run) ||
+        !(run->idle_host_ms >= 0.3 * run->span_ms))
+        return false;
+    lp_evidence_add(out, "idle_host_ms", run->idle_host_ms);
+    lp_evidence_add(out, "span_ms", run->span_ms);
+    out->advice.severity = LLMPERF_SEVERITY_LOW;
+    lp_text_printf(text,
+                   "From its first to its last work (%s ms) the GPU had nothing to do for %s ms "
+                   "because the host launched nothing for 1 ms or longer: loading, compilation, "
+                   "tokenisation or scheduling. Marked stages show whether this is in them.",
+                   N(run->span_ms), N(run->idle_host_ms));
+    return true;
+}
+
+static bool short_run(const struct lp_run_facts *run, struct lp_recommendation *out,
+                      struct lp_text *text)
+{
+    static const char *const times[] = { "", "once", "twice", "three times" };
+
+    if (!run->rare_stage)
+        return false;
+    lp_evidence_add_word(out, "rare_stage", run->rare_stage);
+    lp_evidence_add(out, "calls", (double)run->rare_calls);
+    out->advice.severity = LLMPERF_SEVERITY_LOW;
+    lp_text_printf(text,
+                   "%s was called %s: warm-up cannot be told from its usual time. 4 calls or more "
+                   "show the steady time, 50 or more its percentiles and slow calls.",
+                   run->rare_stage, times[run->rare_calls]);
+    return true;
+}
+
+const struct lp_run_rule lp_run_rules[LP_RUN_RULES] = {
+    { "incomplete_ledger", incomplete_ledger },
+    { "idle_device", idle_device },
+    { "idle_host", idle_host },
+    { "outside_regions", outside_regions },
+    { "short_run", short_run },
+};

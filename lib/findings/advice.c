@@ -328,6 +328,22 @@ static bool is_own(const struct lp_findings *findings, const char *region,
     return true;
 }
 
+static void add_attention(const struct lp_findings *findings, size_t row,
+                          const llmperf_kernel_stats *kernel, double part,
+                          struct lp_stage_facts *facts)
+{
+    const char *kernel_class = findings->kernel_classes.items[row];
+
+    if (strcmp(kernel_class, "attention") == 0)
+        facts->attention_calls += part * (double)kernel->calls;
+    if (strcmp(kernel_class, "reduction") != 0 ||
+        !lp_is_unfused_attention(findings->classes, kernel->demangled))
+        return;
+    facts->softmax_ms += kernel->total_ms;
+    facts->softmax_calls += part * (double)kernel->calls;
+    facts->softmax = kernel->short_name;
+}
+
 static void add_copy(struct lp_stage_facts *facts, const llmperf_kernel_stats *kernel, double part)
 {
     struct lp_copies *copies = facts->copies;
@@ -360,12 +376,13 @@ static int add_kernels(const struct lp_findings *findings, const llmperf_region_
             status = add_share(kernels, kernel.short_name, kernel.total_ms);
         if (kernel.kind == LLMPERF_ACTIVITY_MEMCPY)
             add_copy(facts, &kernel, part);
+        if (findings->classes)
+            add_attention(findings, i, &kernel, part, facts);
         if (findings->classes && is_collective(findings->kernel_classes.items[i])) {
             facts->collective_ms += kernel.total_ms;
             facts->collective_calls += part * (double)kernel.calls;
             facts->collective_least_ms += part * (double)kernel.calls * kernel.min_ms;
-        }
-        if (status == 0 && findings->classes)
+        } else if (status == 0 && findings->classes)
             status = add_share(classes, findings->kernel_classes.items[i], kernel.total_ms);
     }
     return status;
@@ -423,6 +440,8 @@ static void set_batch(const struct lp_findings *findings, const llmperf_region_s
     facts->batch = known(stats->sequences) / (double)(stats->instances + stats->truncated);
     facts->dtype = limits->dtype;
     facts->critical_batch = critical_batch(limits);
+    facts->cheap_batch = lp_batch_at(findings->profile, limits->peak.value, limits->bandwidth.value,
+                                     LP_BATCH_GROWTH, &facts->model_batch, &facts->model_context);
 }
 
 static void set_ranks(const struct lp_findings *findings, struct lp_stage_facts *facts)
@@ -479,17 +498,31 @@ static void set_host_calls(const struct lp_findings *findings, const llmperf_reg
 static void scale_up(double scale, struct lp_stage_facts *facts)
 {
     double *const collected[] = {
-        &facts->before_ms,        &facts->after_ms,
-        &facts->busy_ms,          &facts->span_ms,
-        &facts->idle_ms,          &facts->idle_launch_ms,
-        &facts->idle_wait_ms,     &facts->floor_ms,
-        &facts->compute_floor_ms, &facts->memory_floor_ms,
-        &facts->kernel_ms,        &facts->kernel_count,
-        &facts->memcpy_ms,        &facts->memcpy_count,
-        &facts->device_ms,        &facts->top_class_ms,
-        &facts->top_kernel_ms,    &facts->copy_cast_ms,
-        &facts->small_ms,         &facts->collective_ms,
-        &facts->collective_calls, &facts->collective_least_ms,
+        &facts->before_ms,
+        &facts->after_ms,
+        &facts->busy_ms,
+        &facts->span_ms,
+        &facts->idle_ms,
+        &facts->idle_launch_ms,
+        &facts->idle_wait_ms,
+        &facts->floor_ms,
+        &facts->compute_floor_ms,
+        &facts->memory_floor_ms,
+        &facts->kernel_ms,
+        &facts->kernel_count,
+        &facts->memcpy_ms,
+        &facts->memcpy_count,
+        &facts->device_ms,
+        &facts->top_class_ms,
+        &facts->top_kernel_ms,
+        &facts->copy_cast_ms,
+        &facts->small_ms,
+        &facts->softmax_ms,
+        &facts->softmax_calls,
+        &facts->attention_calls,
+        &facts->collective_ms,
+        &facts->collective_calls,
+        &facts->collective_least_ms,
     };
 
     for (size_t i = 0; i < sizeof(collected) / sizeof(collected[0]); i++)

@@ -48,12 +48,17 @@ struct lp_stage_facts {
     double compute_floor_ms, memory_floor_ms, mbu;
     uint32_t bound;        /* LLMPERF_BOUND_… */
     double batch;          /* sequences per step */
-    double critical_batch; /* for weights of the run's dtype */
+    double critical_batch; /* for weights of the run's dtype, dense and without context */
+    /* From the model: the mean batch, and the one at which the bound of a step is LP_BATCH_GROWTH
+     * times as long, at this context. NaN: no model. */
+    double model_batch, cheap_batch, model_context;
     const char *dtype;
     double kernel_ms, kernel_count, memcpy_ms, memcpy_count;
     struct lp_copies copies[LP_COPY_NAMES];
     const char *copy_from, *copy_to,
-        *copy_call; /* of most of these: "device", "pageable", "sync" */
+        *copy_call;      /* of most of these: "device", "pageable", "sync" */
+    const char *softmax; /* a kernel of attention that is not fused; NULL: none */
+    double softmax_ms, softmax_calls, attention_calls; /* these; kernels of class attention */
     /* Collectives on its GPU; _least: each as long as the fastest of its kernel. */
     double collective_ms, collective_calls, collective_least_ms;
     double tokens_per_s; /* as documents show it */
@@ -114,6 +119,8 @@ void lp_recommendations_clear(struct lp_recommendations *recommendations);
 /** The direction of memcpys with most time; NULL: none. */
 const struct lp_copies *lp_top_copies(const struct lp_stage_facts *stage);
 
+#define LP_BATCH_GROWTH 1.5
+
 /** Are some calls much slower than the median? */
 bool lp_has_tail(const struct lp_stage_facts *stage);
 
@@ -151,7 +158,7 @@ struct lp_run_rule {
                   struct lp_text *text);
 };
 
-#define LP_STAGE_RULES 18
+#define LP_STAGE_RULES 19
 #define LP_RUN_RULES   5
 extern const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES];
 extern const struct lp_run_rule lp_run_rules[LP_RUN_RULES];

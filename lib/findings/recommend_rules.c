@@ -218,6 +218,17 @@ static bool is_of_class(const struct lp_waterfall_part *part, const char *kernel
     return part->kernel_class && strcmp(part->kernel_class, kernel_class) == 0;
 }
 
+/* Attention in separate kernels is worth a word from this share of the device time on. */
+#define SOFTMAX_SHARE 0.02
+
+/* More than a softmax of the logits, and no fused attention beside it. */
+static bool is_unfused(const struct lp_stage_facts *stage)
+{
+    return stage->softmax_calls >= 2 * (double)stage->instances &&
+           stage->softmax_calls > stage->attention_calls &&
+           stage->softmax_ms >= SOFTMAX_SHARE * stage->device_ms;
+}
+
 static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                           struct lp_text *text)
 {
@@ -237,6 +248,9 @@ static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommen
     if (part->kernel)
         lp_text_printf(text, ". The longest is %s with %s ms", part->kernel, N(part->kernel_ms));
     lp_text_printf(text, ". Good kernels reach about %s %% of the bound.", PERCENT(LP_ACHIEVABLE));
+    if (is_unfused(stage) && is_of_class(part, "reduction"))
+        lp_text_puts(text, " This is attention in separate kernels: use a fused one "
+                           "(FlashAttention, scaled_dot_product_attention).");
     return true;
 }
 
@@ -255,7 +269,7 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
                    stage->label, N(ratio), bound_words(stage),
                    collective_ms > 0 ? " without collectives" : "");
     if (stage->top_class && stage->device_ms > 0) {
-        double share = stage->top_class_ms / stage->device_ms;
+        double share = stage->top_class_ms / (stage->device_ms - collective_ms);
 
         lp_text_printf(text, "; %s %s (%s %% of its device time%s)",
                        share > 0.5 ? "mostly" : "the largest class is", stage->top_class,
@@ -264,6 +278,27 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
         lp_evidence_add(out, "top_class_share", share);
     }
     lp_text_puts(text, ". Look for faster kernels or libraries for these shapes.");
+    return true;
+}
+
+static bool unfused_attention(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                              struct lp_text *text)
+{
+    double each = stage->softmax_calls / (double)stage->instances;
+
+    if (stage->instances == 0 || !is_unfused(stage))
+        return false;
+    lp_evidence_add_word(out, "kernel", stage->softmax);
+    lp_evidence_add(out, "softmax_per_instance", each);
+    lp_evidence_add(out, "softmax_share", stage->softmax_ms / stage->device_ms);
+    lp_text_printf(
+        text,
+        "Attention of %s runs in separate kernels: %s %s times a call takes %s %% of its "
+        "device time%s, between matrix products that write and read its scores. Use a "
+        "fused kernel (FlashAttention, scaled_dot_product_attention); the saving is that "
+        "of the softmax alone, the traffic of the scores comes on top.",
+        stage->label, stage->softmax, COUNT(each), PERCENT(stage->softmax_ms / stage->device_ms),
+        without_nested(stage));
     return true;
 }
 
@@ -300,20 +335,43 @@ static bool memory_bound(const struct lp_stage_facts *stage, struct lp_recommend
     return true;
 }
 
+static void say_batch_of_model(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                               struct lp_text *text)
+{
+    lp_evidence_add(out, "batch", stage->model_batch);
+    lp_evidence_add(out, "cheap_batch", stage->cheap_batch);
+    lp_evidence_add(out, "context", stage->model_context);
+    lp_text_printf(
+        text,
+        "%s runs at batch size %s. By the model, the lower bound of a step grows to %sx at "
+        "batch size %s (%s tokens of context each): %sx the tokens. Use a larger batch, as "
+        "far as memory and latency allow.",
+        stage->label, COUNT(stage->model_batch), N(LP_BATCH_GROWTH), N(stage->cheap_batch),
+        COUNT(stage->model_context), N(stage->cheap_batch / stage->model_batch));
+}
+
 static bool small_batch(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                         struct lp_text *text)
 {
-    if (!stage->decode || !(stage->batch < stage->critical_batch / 2) ||
-        !(stage->memory_floor_ms > stage->compute_floor_ms))
+    if (!stage->decode || !(stage->memory_floor_ms > stage->compute_floor_ms))
+        return false;
+    if (!isnan(stage->cheap_batch)) {
+        if (!(stage->cheap_batch >= 2 * stage->model_batch))
+            return false;
+        say_batch_of_model(stage, out, text);
+        return true;
+    }
+    if (!(stage->batch < stage->critical_batch / 2))
         return false;
     lp_evidence_add(out, "batch", stage->batch);
     lp_evidence_add(out, "critical_batch", stage->critical_batch);
-    lp_text_printf(text,
-                   "%s runs at batch size %s. Reading the weights (%s) dominates up to about "
-                   "%s sequences: until then a larger batch adds little time to a step. With "
-                   "experts, each further "
-                   "sequence may activate more of them.",
-                   stage->label, COUNT(stage->batch), stage->dtype, N(stage->critical_batch));
+    lp_text_printf(
+        text,
+        "%s runs at batch size %s. If the model is dense and contexts are short, reading "
+        "the weights (%s) dominates up to a batch size of about %s, and until then a "
+        "larger batch adds little time to a step; with experts or long contexts it adds "
+        "more. Give a model to work it out.",
+        stage->label, COUNT(stage->batch), stage->dtype, N(stage->critical_batch));
     return true;
 }
 
@@ -581,6 +639,11 @@ static double loss_of_class(const struct lp_stage_facts *stage, const char *kern
                                                                             : 0;
 }
 
+static double softmax(const struct lp_stage_facts *stage)
+{
+    return fmax(0, stage->softmax_ms - loss_of_class(stage, "reduction"));
+}
+
 static double copies_and_casts(const struct lp_stage_facts *stage)
 {
     return stage->copy_cast_ms - loss_of_class(stage, "copy/cast");
@@ -593,7 +656,8 @@ static double small_kernels(const struct lp_stage_facts *stage)
                            : loss_of_class(stage, "copy/cast");
 
     return stage->small_ms - copies_ms - loss_of_class(stage, "norm") -
-           loss_of_class(stage, "elementwise") - loss_of_class(stage, "reduction");
+           loss_of_class(stage, "elementwise") -
+           fmax(loss_of_class(stage, "reduction"), is_unfused(stage) ? stage->softmax_ms : 0);
 }
 
 static double memory_copies(const struct lp_stage_facts *stage)
@@ -613,6 +677,7 @@ const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
     { "device_idle", LP_OF_DEVICE, device_idle, not_busy, true },
     { "warm_up", LP_OF_HOST | LP_ONCE, warm_up, warm_up_loss, true },
     { "slow_operator", LP_OF_KERNELS, slow_operator, operator_loss, false },
+    { "unfused_attention", LP_OF_KERNELS, unfused_attention, softmax, false },
     { "memory_bound", LP_OF_DEVICE, memory_bound, NULL, false },
     { "compute_bound", LP_OF_DEVICE, compute_bound, NULL, false },
     { "small_batch", LP_OF_DEVICE, small_batch, NULL, false },

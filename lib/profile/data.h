@@ -103,6 +103,10 @@ struct llmperf_profile {
     _Atomic(struct lp_kept *) kept; /* lp_profile_keep() */
 };
 
+/* Fact: work of decode steps by batch size, {"context": 4096, "steps": [[batch, FLOPs, bytes], …]},
+ * from the mean batch of the run up. */
+#define LP_SWEEP_FACT "decode_sweep"
+
 /* Facts "kernel_class.0", … are the names of the kernel classes of iterations. */
 #define LP_CLASS_FACT "kernel_class."
 

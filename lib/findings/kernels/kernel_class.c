@@ -51,6 +51,7 @@ typedef LP_VECTOR(struct pattern) pattern_list;
 
 struct lp_kernel_classes {
     pattern_list patterns;          /* in the order of the table */
+    pattern_list unfused;           /* kernels of attention that is not fused */
     pattern_list traits[LP_TRAITS]; /* of collectives; class_name: the value */
     /* (hash, length of a kernel's name) -> index of its pattern, or the number of patterns if none
      * matches. Reports look up a name once per region. */
@@ -234,6 +235,7 @@ void lp_kernel_classes_free(struct lp_kernel_classes *classes)
     free_patterns(&classes->patterns);
     for (size_t i = 0; i < LP_TRAITS; i++)
         free_patterns(&classes->traits[i]);
+    free_patterns(&classes->unfused);
     lp_hashmap_clear(&classes->known);
     lp_strings_clear(&classes->pool);
     free(classes);
@@ -361,10 +363,8 @@ const char *lp_kernel_class(struct lp_kernel_classes *classes, const char *name,
                                            : OTHER_CLASS;
 }
 
-const char *lp_collective_trait(const struct lp_kernel_classes *classes,
-                                enum lp_collective_trait trait, const char *name)
+static const char *value_of(const pattern_list *list, const char *name)
 {
-    const pattern_list *list = &classes->traits[trait];
     struct small_text whole = { .text = { .bytes = NULL } };
     const char *value = NULL;
 
@@ -376,6 +376,17 @@ const char *lp_collective_trait(const struct lp_kernel_classes *classes,
             value = list->items[i].class_name;
     lp_text_clear(&whole.text);
     return value;
+}
+
+const char *lp_collective_trait(const struct lp_kernel_classes *classes,
+                                enum lp_collective_trait trait, const char *name)
+{
+    return value_of(&classes->traits[trait], name);
+}
+
+bool lp_is_unfused_attention(const struct lp_kernel_classes *classes, const char *name)
+{
+    return value_of(&classes->unfused, name) != NULL;
 }
 
 const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index)
@@ -425,6 +436,9 @@ int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_
         status = add_rule(classes, config, i);
     for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "collectives"); i++)
         status = add_trait(classes, config, i);
+    for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "unfused_attention"); i++)
+        status = add_patterns(classes, &classes->unfused, config,
+                              &(struct rule){ "unfused_attention", i, "softmax", WHOLE });
     if (status == 0 && classes->patterns.count == 0)
         status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table needs a list \"rules\"");
     llmperf_config_free(config);

@@ -4,6 +4,7 @@
 #ifndef LP_FINDINGS_KERNEL_CLASS_H
 #define LP_FINDINGS_KERNEL_CLASS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,9 @@ enum lp_collective_trait {
 /** The trait of the collective kernel with this C++ name; NULL: the name does not say. */
 const char *lp_collective_trait(const struct lp_kernel_classes *classes,
                                 enum lp_collective_trait trait, const char *name);
+
+/** Is it the softmax of attention that runs in separate kernels, if its class is "reduction"? */
+bool lp_is_unfused_attention(const struct lp_kernel_classes *classes, const char *name);
 
 /** Class by number: "memory op", "other", then those of the table in its order. There are at most
  * LLMPERF_ITERATION_CLASSES; further ones count as "other". NULL: no such class. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/findings/limits/facts.h"
+#include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
@@ -108,6 +109,38 @@ double lp_fact_number(const llmperf_profile *profile, const char *key)
 
     json_decref(value);
     return number;
+}
+
+static double bound_of(const json_t *step, double peak_tflops, double bandwidth_gbs)
+{
+    return fmax(number_of(json_array_get(step, 1)) / (peak_tflops * 1e9),
+                number_of(json_array_get(step, 2)) / (bandwidth_gbs * 1e6));
+}
+
+double lp_batch_at(const llmperf_profile *profile, double peak_tflops, double bandwidth_gbs,
+                   double growth, double *batch_out, double *context_out)
+{
+    const char *text = llmperf_profile_fact(profile, LP_SWEEP_FACT);
+    json_t *sweep = text ? json_loads(text, 0, NULL) : NULL;
+    const json_t *steps = json_object_get(sweep, "steps");
+    double most, found, last_batch, last;
+
+    *batch_out = last_batch = found = number_of(json_array_get(json_array_get(steps, 0), 0));
+    *context_out = number_of(json_object_get(sweep, "context"));
+    last = bound_of(json_array_get(steps, 0), peak_tflops, bandwidth_gbs);
+    most = growth * last;
+    for (size_t i = 1; i < json_array_size(steps) && last < most; i++) {
+        double batch = number_of(json_array_get(json_array_get(steps, i), 0));
+        double bound = bound_of(json_array_get(steps, i), peak_tflops, bandwidth_gbs);
+
+        /* Between two batches the bound grows about linearly. */
+        found = bound <= most ? batch
+                              : last_batch + (batch - last_batch) * (most - last) / (bound - last);
+        last_batch = batch;
+        last = bound;
+    }
+    json_decref(sweep);
+    return isnan(last) ? (double)NAN : found;
 }
 
 double lp_duration_ms(const llmperf_profile *profile)

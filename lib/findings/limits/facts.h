@@ -43,6 +43,12 @@ double lp_fact_number(const llmperf_profile *profile, const char *key);
  */
 uint32_t lp_shown_process(const llmperf_profile *profile, uint32_t process_id);
 
+/** Batch size at which the roofline bound of a decode step is `growth` times that of the run's
+ * batch, from the model's work by batch size; at most the largest that was worked out. NaN: not
+ * known. */
+double lp_batch_at(const llmperf_profile *profile, double peak_tflops, double bandwidth_gbs,
+                   double growth, double *batch_out, double *context_out);
+
 /** How long the program was profiled, ms; NaN: not known. */
 double lp_duration_ms(const llmperf_profile *profile);
 

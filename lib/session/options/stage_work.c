@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "lib/model/work.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
@@ -14,6 +15,7 @@
 #include "llmperf/region.h"
 
 #define SEQUENCES_MAX 65536u
+#define SWEEP_MOST    1024u /* times the batch of the run */
 #define PHASES        (LLMPERF_PHASE_VISION + 1)
 
 struct lp_stage_work {
@@ -24,6 +26,7 @@ struct lp_stage_work {
     uint64_t unknown;                     /* calls without known work */
     char reason[512];                     /* of the first one */
     bool shared_equally; /* lengths of several sequences were assumed to be equal */
+    uint64_t steps, step_sequences, step_context; /* of decode steps with known work */
     struct phase_sum {
         char label[LLMPERF_LABEL_BYTES]; /* of its first call */
         size_t count;
@@ -161,6 +164,11 @@ static int compute(struct lp_stage_work *work, uint32_t phase, const char *label
         (status = lp_operators_work(&prepared, &list, out)) < 0)
         return status;
     add_operators(&work->phases[phase], label, &list);
+    if (phase == LLMPERF_PHASE_DECODE) {
+        work->steps++;
+        work->step_sequences += step.requests;
+        work->step_context += quantities[LLMPERF_QUANTITY_CONTEXT];
+    }
     return 0;
 }
 
@@ -280,6 +288,40 @@ static int add_stage_operators(const struct lp_stage_work *work, llmperf_profile
     return status;
 }
 
+/* Work of decode steps with larger batches than the mean one, at the mean context: what advice on
+ * the batch size rests on. */
+static int add_sweep(const struct lp_stage_work *work, llmperf_profile *profile)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    uint64_t batch, context;
+    int status;
+
+    if (work->steps == 0)
+        return 0;
+    batch = (work->step_sequences + work->steps / 2) / work->steps;
+    context = work->step_context / work->step_sequences;
+    lp_text_printf(&text, "{\"context\": %" PRIu64 ", \"steps\": [", context);
+    for (uint64_t factor = 1; factor <= SWEEP_MOST && batch * factor <= SEQUENCES_MAX;
+         factor *= 2) {
+        llmperf_step step = LLMPERF_STEP_INIT;
+        llmperf_work out = LLMPERF_WORK_INIT;
+
+        step.phase = LLMPERF_PHASE_DECODE;
+        step.requests = batch * factor;
+        step.cached_each = context > 0 ? context - 1 : 0;
+        if (lp_parallel_apply(&work->parallel, &step) < 0 ||
+            llmperf_model_work(work->model, &step, &out) < 0)
+            break;
+        lp_text_printf(&text, "%s[%" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", factor > 1 ? ", " : "",
+                       step.requests, out.model_flops, out.bytes);
+    }
+    lp_text_puts(&text, "]}");
+    status =
+        text.failed ? lp_out_of_memory() : lp_profile_set_fact(profile, LP_SWEEP_FACT, text.bytes);
+    lp_text_clear(&text);
+    return status;
+}
+
 int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
                         llmperf_profile *profile)
 {
@@ -295,7 +337,8 @@ int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
         (status = lp_profile_set_fact(profile, "model_parameters_active", active)) < 0 ||
         (status = lp_profile_set_fact(profile, "dtype", dtype ? dtype : compute_dtype(work))) < 0 ||
         (status = add_lines(work, profile)) < 0 ||
-        (status = add_stage_operators(work, profile)) < 0)
+        (status = add_stage_operators(work, profile)) < 0 ||
+        (status = add_sweep(work, profile)) < 0)
         return status;
     return add_notes(work, profile);
 }

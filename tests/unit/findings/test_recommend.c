@@ -31,7 +31,7 @@ static struct lp_stage_facts plain_stage(void)
         &stage.batch,       &stage.compute_floor_ms, &stage.memory_floor_ms, &stage.critical_batch,
         &stage.kernel_ms,   &stage.kernel_count,     &stage.memcpy_ms,       &stage.memcpy_count,
         &stage.device_ms,   &stage.top_class_ms,     &stage.top_kernel_ms,   &stage.copy_cast_ms,
-        &stage.small_ms,    &stage.waiting_ms,       &stage.tokens_per_s,
+        &stage.small_ms,    &stage.waiting_ms,       &stage.tokens_per_s,    &stage.cheap_batch,
     };
 
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
@@ -375,11 +375,37 @@ static void small_batches_of_decode_are_named(void **state)
     stage.critical_batch = 206.1;
     stage.memory_floor_ms = 700;
     stage.compute_floor_ms = 26;
-    assert_says(&stage, "small_batch", NAN, "runs at batch size 8");
+    assert_says(&stage, "small_batch", NAN, "runs at batch size 8. If the model is dense");
+    stage.model_batch = 8; /* the model's own sweep decides */
+    stage.cheap_batch = 10;
+    stage.model_context = 4096;
+    assert_silent(&stage);
+    stage.cheap_batch = 41;
+    assert_says(&stage, "small_batch", NAN,
+                "By the model, the lower bound of a step grows to 1.50x at batch size 41.0 (4096 "
+                "tokens of context each): 5.13x the tokens.");
+    stage.cheap_batch = NAN;
     stage.decode = false;
     assert_silent(&stage);
     stage.decode = true;
     stage.batch = 104;
+    assert_silent(&stage);
+}
+
+static void attention_in_separate_kernels_is_named(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.device_ms = 900;
+    stage.softmax = "soft_max_f32";
+    stage.softmax_ms = 45;
+    stage.softmax_calls = 1200;
+    assert_says(&stage, "unfused_attention", 45, "soft_max_f32 12 times a call takes 5.00 %");
+    stage.attention_calls = 1200; /* most of it is fused */
+    assert_silent(&stage);
+    stage.attention_calls = 0;
+    stage.softmax_calls = 100; /* of the logits */
     assert_silent(&stage);
 }
 
@@ -616,6 +642,7 @@ int main(void)
         cmocka_unit_test(savings_of_nested_stages_are_not_added_twice),
         cmocka_unit_test(work_at_the_memory_floor_needs_fewer_bytes),
         cmocka_unit_test(small_batches_of_decode_are_named),
+        cmocka_unit_test(attention_in_separate_kernels_is_named),
         cmocka_unit_test(many_short_kernels_are_to_be_fused),
         cmocka_unit_test(copies_are_named),
         cmocka_unit_test(a_kernel_that_dominates_is_named),

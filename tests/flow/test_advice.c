@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Advice and bounds end to end, on scripts that name their GPU. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "llmperf/findings.h"
+#include "llmperf/output.h"
+#include "llmperf/roofline.h"
+#include "tests/support/play.h"
+
+#define GPU "NVIDIA H100 80GB HBM3"
+
+/* 20 decode steps of these sequences and tokens of context in total. */
+static llmperf_profile *play_steps(const char *model, int sequences, int context,
+                                   const char *statements)
+{
+    char script[2048];
+    llmperf_session_options options;
+
+    snprintf(script, sizeof(script),
+             "gpu \"" GPU "\"\nrepeat 20\nbegin LLM@decode_step sequences=%d tokens=%d "
+             "context=%d\n%s\nend\ndone\n",
+             sequences, sequences, context, statements);
+    options = script_options(script);
+    options.model_path = model;
+    return play_options(&options);
+}
+
+static bool find_advice(const llmperf_profile *profile, const char *id, llmperf_advice *advice)
+{
+    *advice = (llmperf_advice)LLMPERF_ADVICE_INIT;
+    for (size_t i = 0; llmperf_profile_advice(profile, i, advice) == 0; i++)
+        if (strcmp(advice->id, id) == 0)
+            return true;
+    return false;
+}
+
+static double evidence(const llmperf_profile *profile, const char *id, const char *name)
+{
+    llmperf_advice advice = LLMPERF_ADVICE_INIT;
+    llmperf_evidence row = LLMPERF_EVIDENCE_INIT;
+
+    for (size_t i = 0; llmperf_profile_advice(profile, i, &advice) == 0; i++)
+        for (size_t k = 0; strcmp(advice.id, id) == 0 && k < advice.evidence; k++)
+            if (llmperf_profile_evidence(profile, i, k, &row) == 0 && !strcmp(row.name, name))
+                return row.value;
+    fail_msg("%s has no evidence %s", id, name);
+    return NAN;
+}
+
+/* Roofline bound of a decode step with this many sequences. */
+static double bound_ms(const char *name, uint64_t sequences, uint64_t context)
+{
+    llmperf_hardware_query query = LLMPERF_HARDWARE_QUERY_INIT;
+    llmperf_step_floor floor = LLMPERF_STEP_FLOOR_INIT;
+    llmperf_step step = LLMPERF_STEP_INIT;
+    llmperf_hardware *hardware = NULL;
+    llmperf_model *model = NULL;
+
+    query.name = GPU;
+    step.phase = LLMPERF_PHASE_DECODE;
+    step.requests = sequences;
+    step.cached_each = context - 1;
+    assert_int_equal(llmperf_hardware_find(&query, NULL, &hardware), 0);
+    assert_int_equal(llmperf_model_open(name, &model), 0);
+    assert_int_equal(llmperf_model_floor(model, &step, hardware, LLMPERF_LIMITS_IN_USE, &floor), 0);
+    llmperf_model_free(model);
+    llmperf_hardware_free(hardware);
+    return floor.roofline_ms;
+}
+
+static const char kernels[] = "launch mlp_gemm duration=9000000\nwait 9000000";
+
+static void a_larger_batch_costs_what_the_model_says(void **state)
+{
+    llmperf_profile *profile = play_steps("llama_3_8b", 8, 8 * 1024, kernels);
+    llmperf_advice advice;
+    double batch;
+
+    (void)state;
+    assert_true(find_advice(profile, "small_batch", &advice));
+    print_message("%s\n", advice.text);
+    batch = evidence(profile, "small_batch", "cheap_batch");
+    assert_true(batch >= 16);
+    assert_true(fabs(bound_ms("llama_3_8b", (uint64_t)round(batch), 1024) /
+                         bound_ms("llama_3_8b", 8, 1024) -
+                     1.5) < 0.05);
+    llmperf_profile_free(profile);
+}
+
+/* Each further sequence activates more experts: at twice the batch a step takes more than 1.5 times
+ * as long, so no larger batch is cheap, whatever the ratio of peak and bandwidth. */
+static void experts_make_a_larger_batch_expensive(void **state)
+{
+    llmperf_profile *profile = play_steps("qwen3_30b_a3b", 1, 512, kernels);
+    llmperf_advice advice;
+
+    (void)state;
+    assert_true(bound_ms("qwen3_30b_a3b", 2, 512) > 1.5 * bound_ms("qwen3_30b_a3b", 1, 512));
+    assert_false(find_advice(profile, "small_batch", &advice));
+    llmperf_profile_free(profile);
+}
+
+static void attention_in_separate_kernels_is_named_with_its_softmax(void **state)
+{
+    llmperf_profile *profile =
+        play_steps(NULL, 1, 512,
+                   "repeat 12\nlaunch bmm_gemm duration=20000\nlaunch soft_max_f32 duration=10000\n"
+                   "launch bmm_gemm duration=20000\ndone\nwait 600000");
+    llmperf_advice advice;
+
+    (void)state;
+    assert_true(find_advice(profile, "unfused_attention", &advice));
+    assert_true(fabs(advice.saving_ms - 20 * 12 * 0.01) < 1e-6);
+    assert_non_null(strstr(advice.text, "soft_max_f32 12 times a call takes 20.0 %"));
+    llmperf_profile_free(profile);
+    profile = play_steps(NULL, 1, 512,
+                         "repeat 12\nlaunch flash_fwd_kernel duration=50000\ndone\n"
+                         "launch softmax_kernel duration=50000\nwait 600000");
+    assert_false(find_advice(profile, "unfused_attention", &advice));
+    llmperf_profile_free(profile);
+}
+
+/* A rank that waits for another one, alone in its run. */
+static void a_waiting_rank_has_no_slow_kernels(void **state)
+{
+    llmperf_profile *profile =
+        play_steps("llama_3_8b", 8, 8 * 1024,
+                   "repeat 32\nlaunch mlp_gemm duration=150000\n"
+                   "launch ncclDevKernel_AllReduce_Sum_bf16_RING_LL duration=400000\ndone\n"
+                   "launch ncclDevKernel_AllReduce_Sum_bf16_RING_LL duration=20000\nwait 18000000");
+    llmperf_advice advice;
+
+    (void)state;
+    assert_false(find_advice(profile, "slow_kernels", &advice));
+    assert_false(find_advice(profile, "slow_operator", &advice));
+    assert_true(find_advice(profile, "collectives", &advice));
+    assert_int_equal(advice.severity, LLMPERF_SEVERITY_HIGH);
+    assert_non_null(strstr(advice.text, "waiting for other ranks"));
+    assert_true(fabs(advice.saving_ms - 20 * 32 * 0.38) < 1e-6); /* above the fastest */
+    llmperf_profile_free(profile);
+}
+
+/* Four of 200 steps stop for 20 ms: that is a slow call, not a gap of every step. */
+static void stalls_of_single_steps_are_no_gap_of_all(void **state)
+{
+    static const char script[] =
+        "repeat 196\nbegin LLM@decode_step sequences=1 tokens=1 context=512\nwait 10000\n"
+        "launch gemv duration=980000\nwait 1000000\nend\ndone\n"
+        "repeat 4\nbegin LLM@decode_step sequences=1 tokens=1 context=512\nwait 20000000\n"
+        "launch gemv duration=980000\nwait 1000000\nend\ndone\n";
+    llmperf_profile *profile = play_script(script);
+    llmperf_advice advice;
+
+    (void)state;
+    assert_true(find_advice(profile, "step_tail", &advice));
+    assert_true(fabs(advice.saving_ms - 80) < 0.8);
+    assert_false(find_advice(profile, "host_gap", &advice));
+    llmperf_profile_free(profile);
+}
+
+/* What limits a stage follows from the measured causes of idle time, not from the ratio of host
+ * time to a lower bound, which says nothing where work is launched ahead. */
+
+/* Eight decode steps, each with these statements. */
+static llmperf_profile *play_bound(const char *statements)
+{
+    char script[2048];
+    llmperf_session_options options;
+
+    snprintf(script, sizeof(script),
+             "gpu \"NVIDIA H100 80GB HBM3\"\nrepeat 8\n"
+             "begin LLM@decode_step sequences=8 tokens=8 context=32768\n%s\nend\ndone\n",
+             statements);
+    options = script_options(script);
+    options.model_path = "llama_3_8b";
+    return play_options(&options);
+}
+
+static void check_bound(const char *statements, uint32_t bound, const char *headline)
+{
+    llmperf_profile *profile = play_bound(statements);
+    llmperf_stage stage = LLMPERF_STAGE_INIT;
+    char *report = NULL;
+
+    assert_int_equal(llmperf_profile_stage(profile, 0, &stage), 0);
+    assert_string_equal(llmperf_name(LLMPERF_NAME_BOUND, stage.bound),
+                        llmperf_name(LLMPERF_NAME_BOUND, bound));
+    assert_null(llmperf_profile_stage_reason(profile, 0, "bound"));
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &report), 0);
+    if (!strstr(report, headline))
+        fail_msg("\"%s\" is not in: %.2000s", headline, report);
+    llmperf_text_free(report);
+    llmperf_profile_free(profile);
+}
+
+/* The host is in a step for 0.1 ms, the GPU for 10 ms: four times its lower bound of 5.8 ms is far,
+ * and the launches are far ahead. */
+static void work_that_was_launched_ahead_is_not_launch_bound(void **state)
+{
+    (void)state;
+    check_bound("repeat 100\nlaunch mlp_gemm duration=200000\ndone", LLMPERF_BOUND_MEMORY,
+                "limited by memory bandwidth\n");
+}
+
+/* The host waits in the last operator for all that was launched before. */
+static void an_operator_in_which_the_host_waits_is_not_launch_bound(void **state)
+{
+    llmperf_profile *profile = play_bound("repeat 100\nlaunch mlp_gemm duration=50000\ndone\n"
+                                          "begin LLM@head flops=8400000000 bytes=1050000000\n"
+                                          "launch head_gemm duration=360000\nwait 5500000\nend");
+    char *metrics = NULL;
+
+    (void)state;
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_METRICS_JSON, &metrics), 0);
+    assert_non_null(strstr(metrics, "\"bound\": \"memory\""));
+    assert_null(strstr(metrics, "\"bound\": \"launch\""));
+    llmperf_text_free(metrics);
+    llmperf_profile_free(profile);
+}
+
+static void short_kernels_between_slow_launches_are_launch_bound(void **state)
+{
+    (void)state;
+    check_bound("repeat 100\nlaunch mlp_gemm duration=2000\nwait 9000\ndone", LLMPERF_BOUND_LAUNCH,
+                "limited by launches by the host (7");
+}
+
+/* All three launches are made at once; the later ones wait for something else. */
+static void work_that_waits_after_its_launch_is_gap_bound(void **state)
+{
+    (void)state;
+    check_bound("launch mlp_gemm duration=20000\nlaunch mlp_gemm duration=20000 delay=500000\n"
+                "launch mlp_gemm duration=20000 delay=1000000\nwait 1000000",
+                LLMPERF_BOUND_GAPS, "limited by gaps between kernels (9");
+}
+
+static void a_host_that_works_before_its_first_launch_is_the_limit(void **state)
+{
+    (void)state;
+    check_bound("wait 3000000\nlaunch mlp_gemm duration=1000000\nwait 1000000", LLMPERF_BOUND_HOST,
+                "limited by other work of the host (7");
+}
+
+static void collectives_of_one_rank_are_communication(void **state)
+{
+    (void)state;
+    check_bound("launch mlp_gemm duration=200000\nlaunch ncclDevKernel_AllReduce duration=400000\n"
+                "wait 600000",
+                LLMPERF_BOUND_COMMUNICATION, "limited by communication between GPUs (6");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_larger_batch_costs_what_the_model_says),
+        cmocka_unit_test(experts_make_a_larger_batch_expensive),
+        cmocka_unit_test(attention_in_separate_kernels_is_named_with_its_softmax),
+        cmocka_unit_test(a_waiting_rank_has_no_slow_kernels),
+        cmocka_unit_test(stalls_of_single_steps_are_no_gap_of_all),
+        cmocka_unit_test(work_that_was_launched_ahead_is_not_launch_bound),
+        cmocka_unit_test(an_operator_in_which_the_host_waits_is_not_launch_bound),
+        cmocka_unit_test(short_kernels_between_slow_launches_are_launch_bound),
+        cmocka_unit_test(work_that_waits_after_its_launch_is_gap_bound),
+        cmocka_unit_test(a_host_that_works_before_its_first_launch_is_the_limit),
+        cmocka_unit_test(collectives_of_one_rank_are_communication),
+    };
+
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
+}

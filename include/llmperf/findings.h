@@ -59,8 +59,9 @@ typedef struct llmperf_stage {
     double mfu;          /**< MFU while busy: model FLOPs / (device busy time x peak), 0 to 1 */
     double mbu;          /**< MBU while busy: bytes / (device busy time x bandwidth), 0 to 1 */
     double busy_ms;      /**< device busy time, sum of all calls */
-    double busy_low_ms, busy_high_ms; /**< 95 % confidence interval of busy_ms (Student's t over the
-                                         collected calls); busy_ms if all calls were collected */
+    double busy_low_ms, busy_high_ms; /**< 95 % confidence interval of busy_ms from the collected
+                                         calls (docs/explanation/sampling.md); busy_ms if all calls
+                                         were collected */
     double idle_ms;                   /**< wall_ms - busy_ms, not below 0 */
     double floor_ms;     /**< roofline lower bound on busy_ms: FLOPs / peak or bytes / bandwidth,
                             whichever is larger */

@@ -390,6 +390,15 @@ typedef struct llmperf_iteration_stats {
     double p50_ms;  /**< median, within 2 % */
     double p95_ms;  /**< 95th percentile, within 2 %; NaN below 20 calls */
     double p99_ms;  /**< 99th percentile, within 2 %; NaN below 100 calls */
+    uint64_t
+        estimate_calls; /**< tier light: calls that estimate_ms is the mean of, all but the first
+                           and those in triggered windows; LLMPERF_UNKNOWN: not sampled */
+    uint64_t estimate_collected; /**< the collected ones among them */
+    double estimate_ms; /**< mean of all these calls, estimated: each collected call is weighted
+                           by the number of calls for which it was chosen at random */
+    double estimate_low_ms, estimate_high_ms; /**< 95 % confidence interval of estimate_ms */
+    const char *estimate_reason; /**< why the interval is unknown; NULL: it is known, or the calls
+                                    were not sampled */
 } llmperf_iteration_stats;
 #define LLMPERF_ITERATION_STATS_INIT LLMPERF_INIT(llmperf_iteration_stats)
 

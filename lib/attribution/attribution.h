@@ -30,9 +30,10 @@ enum lp_in_window {
  * NULL functions: not needed. */
 struct lp_unit_sink {
     /** @param collected  Its device work is collected; sampling skips others.
-     * @param window  Triggered window that contains it; 0: none. */
+     * @param window  Triggered window that contains it; 0: none.
+     * @param chance  LP_CHANCE_… with which it was collected; 0: not known. */
     void (*begin)(void *context, uint32_t unit, uint32_t parent, uint32_t node, uint64_t begin_ns,
-                  bool collected, uint32_t window);
+                  bool collected, uint32_t window, uint32_t chance);
     void (*count)(void *context, uint32_t unit, uint32_t quantity, uint64_t amount);
     /** @param truncated  Its end was not seen. */
     void (*end)(void *context, uint32_t unit, uint64_t end_ns, bool truncated);

@@ -61,6 +61,13 @@ static bool is_left_out(uint16_t begin)
     return begin == LP_BEGIN_SKIPPED || begin == LP_BEGIN_LEFT_OUT;
 }
 
+static uint32_t chance_of(const struct lp_record *record)
+{
+    return record->detail == LP_BEGIN_NOW || record->detail == LP_BEGIN_SKIPPED
+               ? (uint32_t)record->value
+               : 0;
+}
+
 static void find_window(struct lp_open_region *opened, const struct lp_open_region *around,
                         const struct lp_record *record)
 {
@@ -102,7 +109,7 @@ static void begin_region(struct lp_open_regions *regions, lp_open_stack *stack,
     }
     if (opened->is_unit)
         sink->units.begin(sink->context, opened->unit, parent, record->node, record->time_ns,
-                          !is_left_out(record->detail), opened->window);
+                          !is_left_out(record->detail), opened->window, chance_of(record));
     if (sink->spans.begin)
         sink->spans.begin(sink->context, (uint32_t)(stack - regions->threads.items), record->node,
                           record->time_ns, opened->truncated);

@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "lib/compare/compare.h"
-#include "lib/findings/student.h"
+#include "lib/statistics/student.h"
 
 #define MINOR 0.01 /* share of a run's time; smaller rows are not judged */
 

@@ -101,11 +101,15 @@ double lp_steady_std(const struct lp_stage_iterations *stage, enum lp_iteration_
 static void find_first(struct lp_stage_iterations *stage, const llmperf_profile *profile)
 {
     const llmperf_iteration_stats *wall = &stage->times[LP_TIME_WALL];
+    llmperf_iteration iteration;
     size_t row = 0;
 
-    if (!lp_stage_iterations_next(stage, profile, &row, &stage->first))
-        stage->first.sequence = 0;
-    else if (wall->count > 1)
+    stage->first.sequence = 0;
+    /* In tier light, calls that are not collected are complete before earlier ones that are. */
+    while (lp_stage_iterations_next(stage, profile, &row, &iteration))
+        if (stage->first.sequence == 0 || iteration.begin_ns < stage->first.begin_ns)
+            stage->first = iteration;
+    if (stage->first.sequence != 0 && wall->count > 1)
         stage->warms_up = stage->first.wall_ms >=
                           (wall->count < CALLS_LEAST ? FEW_CALLS_RATIO : LP_WARM_UP_RATIO) *
                               (wall->sum_ms - stage->first.wall_ms) / (double)(wall->count - 1);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lib/findings/findings.h"
-#include "lib/findings/student.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
@@ -77,9 +76,12 @@ static const char *why_no_interval(const struct lp_findings *findings,
         return "calls ran at the same time";
     if (!busy || busy->count == 0 || busy->count >= stats->instances)
         return "only part of each call was collected: see the stages inside it";
-    return busy->count < 2 || !(busy->mean_ms > 0) ? "fewer than two calls were collected" : NULL;
+    if (busy->estimate_calls == LLMPERF_UNKNOWN)
+        return "the recording does not contain the chance with which calls were collected";
+    return busy->estimate_reason;
 }
 
+/* The first call as it was, and all others by the estimated mean. */
 static void set_interval(const struct lp_findings *findings, const struct lp_region_finding *region,
                          struct lp_stage_row *row)
 {
@@ -88,18 +90,18 @@ static void set_interval(const struct lp_findings *findings, const struct lp_reg
     const llmperf_iteration_stats *busy = iterations ? &iterations->times[LP_TIME_BUSY] : NULL;
     llmperf_stage *stage = &row->stage;
     const char *reason = row->reasons[LP_STAGE_BUSY];
-    double share = 0;
+    double first_ms = iterations ? fmax(0, iterations->first.busy_ms) : 0, others;
 
     if (!reason && stage->collected < 1)
         reason = why_no_interval(findings, &region->stats, busy);
-    if (!reason && stage->collected < 1)
-        share = lp_student_95((double)busy->count - 1) * busy->std_ms / busy->mean_ms /
-                sqrt((double)busy->count);
-    /* Not less than what was collected. */
-    stage->busy_low_ms =
-        reason ? (double)NAN : fmax(stage->busy_ms * (1 - share), region->stats.gpu_busy_ms);
-    stage->busy_high_ms = reason ? (double)NAN : stage->busy_ms * (1 + share);
     row->reasons[LP_STAGE_INTERVAL] = reason;
+    stage->busy_low_ms = stage->busy_high_ms = reason ? (double)NAN : stage->busy_ms;
+    if (reason || stage->collected >= 1)
+        return;
+    others = (double)stage->calls - 1;
+    stage->busy_ms = first_ms + others * busy->estimate_ms;
+    stage->busy_low_ms = fmax(first_ms + others * busy->estimate_low_ms, region->stats.gpu_busy_ms);
+    stage->busy_high_ms = first_ms + others * busy->estimate_high_ms;
 }
 
 static void set_use(const struct lp_findings *findings, const struct lp_region_finding *region,

@@ -253,6 +253,12 @@ enum lp_unknown {
     F(NUMBER, min_ms, "ms", MIN, NO_SPAN, "min") \
     F(NUMBER, max_ms, "ms", MAX, NO_SPAN, "max") \
     LP_PERCENTILES(LP_SPREAD_PERCENTILE, F) \
+    F(COUNT, estimate_calls, "", FIRST, OTHER, "estimate.calls") \
+    F(COUNT, estimate_collected, "", FIRST, OTHER, "estimate.collected") \
+    F(NUMBER, estimate_ms, "ms", FIRST, OTHER, "estimate.mean") \
+    F(NUMBER, estimate_low_ms, "ms", FIRST, OTHER, "estimate.low") \
+    F(NUMBER, estimate_high_ms, "ms", FIRST, OTHER, "estimate.high") \
+    F(TEXT, estimate_reason, "", FIRST, OTHER, "estimate.reason") \
     F(BLOB, histogram, "", QUANTILE, OTHER, NULL)
 
 /** llmperf_metric_stats */

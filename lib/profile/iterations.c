@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
@@ -378,6 +379,18 @@ static struct lp_stage_total *find_stage(struct lp_iterations *iterations, uint3
     return &iterations->stages.items[row];
 }
 
+void lp_iterations_chance(struct lp_iterations *iterations, uint32_t unit, uint32_t chance)
+{
+    struct lp_unit_work *work = chance ? find_work(iterations, unit) : NULL;
+    struct lp_stage_total *stage;
+
+    if (!work || !(stage = find_stage(iterations, work->node)))
+        return;
+    work->chance = chance | (stage->sampling ? 0 : LP_CHANCE_FIRST);
+    if (!stage->sampling && !(stage->sampling = calloc(1, sizeof(*stage->sampling))))
+        iterations->failed = true;
+}
+
 static uint64_t known(uint64_t quantity)
 {
     return quantity ? quantity : LLMPERF_UNKNOWN;
@@ -476,6 +489,32 @@ static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work 
         if (work->activities > 0 || i == LP_TIME_BUSY || i == LP_TIME_ELAPSED)
             status = lp_distribution_add(&stage->times[i], times[i]);
     return status;
+}
+
+/* The amount of work of a call: FLOPs, otherwise tokens. */
+static double size_of(const struct lp_unit_work *work)
+{
+    uint64_t flops = work->quantities[LLMPERF_QUANTITY_FLOPS];
+
+    return (double)(flops ? flops : work->quantities[LLMPERF_QUANTITY_TOKENS]);
+}
+
+_Static_assert(LP_TIMES + LLMPERF_ITERATION_CLASSES <= LP_SAMPLED_VALUES, "all have an estimate");
+
+#define VALUE(constant, name, ...) row->name##_ms,
+
+static void sample_unit(const struct lp_stage_total *stage, const struct lp_unit_work *work,
+                        const llmperf_iteration *row)
+{
+    struct lp_sampled_call call = { work->chance,
+                                    row->activities != LLMPERF_UNKNOWN,
+                                    row->wall_ms,
+                                    size_of(work),
+                                    { LP_ITERATION_TIMES(VALUE) } };
+
+    memcpy(call.values + LP_TIMES, row->class_ms, sizeof(row->class_ms));
+    if (stage->sampling && work->window == 0)
+        lp_stage_sampling_add(stage->sampling, &call);
 }
 
 static void add_amount(struct lp_stage_amount *amount, uint64_t quantity, bool collected)
@@ -601,13 +640,14 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     *node_out = work->node;
     *row_out = make_row(work, stage->path, ++iterations->sequence, with_device);
     lp_iteration_ring_put(iterations->recent, row_out);
-    if (stage->first.sequence == 0)
+    if (stage->first.sequence == 0 || row_out->begin_ns < stage->first.begin_ns)
         stage->first = *row_out;
     if (work->kept.wanted && with_device && work->kept.total > 0)
         keep_call(stage, work, iterations->sequence);
     if (count_unit(iterations, stage, work, with_device) < 0 ||
         add_active(iterations, stage, work) < 0)
         iterations->failed = true;
+    sample_unit(stage, work, row_out);
     return true;
 }
 
@@ -626,6 +666,7 @@ void lp_iterations_clear(struct lp_iterations *iterations)
 
         free(stage->path);
         lp_kept_call_clear(&stage->kept);
+        free(stage->sampling);
         for (size_t k = 0; k < LP_TIMES; k++)
             lp_distribution_clear(&stage->times[k]);
         for (size_t k = 0; k < LLMPERF_ITERATION_CLASSES; k++) {

@@ -14,6 +14,7 @@
 #include "lib/profile/iteration_ring.h"
 #include "lib/profile/kept_call.h"
 #include "lib/profile/profile.h"
+#include "lib/statistics/stage_sampling.h"
 #include "lib/profile/windows.h"
 
 /** A device interval and the time of its launch call, see lp_queued(). */
@@ -34,6 +35,7 @@ struct lp_unit_work {
     uint32_t window; /* triggered window that contains it; 0: none */
     bool truncated;
     bool collected;     /* its device work is collected */
+    uint32_t chance;    /* LP_CHANCE_… of that; 0: not known */
     bool in_other_unit; /* its window counts an enclosing unit, which includes it */
     uint64_t begin_ns, end_ns;
     uint64_t quantities[LP_QUANTITIES];
@@ -78,6 +80,7 @@ struct lp_stage_total {
     llmperf_iteration first;          /* sequence 0: none */
     struct lp_kept_call kept;
     struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: the class did not run */
+    struct lp_stage_sampling *sampling; /* NULL: its calls are not sampled */
 };
 
 struct lp_iterations {
@@ -105,6 +108,9 @@ int lp_iterations_init(struct lp_iterations *iterations);
 
 void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32_t parent,
                          uint32_t node, uint64_t begin_ns, bool collected, uint32_t window);
+
+/** @param chance  LP_CHANCE_… with which the unit was collected; 0: not known. */
+void lp_iterations_chance(struct lp_iterations *iterations, uint32_t unit, uint32_t chance);
 void lp_iterations_count(struct lp_iterations *iterations, uint32_t unit, uint32_t quantity,
                          uint64_t amount);
 

@@ -10,7 +10,8 @@
 #include "lib/profile/fields.h"
 
 static int add_stats(llmperf_profile *profile, const char *region, const char *quantity,
-                     bool is_class, const struct lp_distribution *distribution)
+                     bool is_class, const struct lp_distribution *distribution,
+                     const struct lp_stage_sampling *sampling, size_t index)
 {
     struct lp_iteration_stats_row row = { .stats = LLMPERF_ITERATION_STATS_INIT };
     llmperf_iteration_stats *stats = &row.stats;
@@ -24,6 +25,10 @@ static int add_stats(llmperf_profile *profile, const char *region, const char *q
     stats->std_ms = lp_distribution_std(distribution);
     stats->min_ms = (double)distribution->min_ns / 1e6;
     stats->max_ms = (double)distribution->max_ns / 1e6;
+    stats->estimate_calls = stats->estimate_collected = LLMPERF_UNKNOWN;
+    stats->estimate_ms = stats->estimate_low_ms = stats->estimate_high_ms = NAN;
+    if (sampling)
+        lp_stage_sampling_estimate(sampling, index, stats);
     lp_set_percentiles(LP_ROW_SPREAD, stats, &distribution->histogram, stats->min_ms,
                        stats->max_ms);
     if (!stats->quantity ||
@@ -40,11 +45,12 @@ static int add_stage(llmperf_profile *profile, const struct lp_stage_total *stag
 
     for (size_t i = 0; status == 0 && i < LP_TIMES; i++)
         if (stage->times[i].count > 0)
-            status = add_stats(profile, region, lp_time_names[i].name, false, &stage->times[i]);
+            status = add_stats(profile, region, lp_time_names[i].name, false, &stage->times[i],
+                               i == LP_TIME_WALL ? NULL : stage->sampling, i);
     for (size_t i = 0; status == 0 && classifier->name && i < LLMPERF_ITERATION_CLASSES; i++)
         if (stage->classes[i])
             status = add_stats(profile, region, classifier->name(classifier->context, i), true,
-                               stage->classes[i]);
+                               stage->classes[i], stage->sampling, LP_TIMES + i);
     return status;
 }
 
@@ -95,7 +101,8 @@ static int add_rows(const struct lp_iterations *iterations, const struct lp_clas
         status = add_iteration(&row, classifier, profile);
     }
     for (size_t i = 0; status == 0 && i < iterations->stages.count; i++)
-        if (iterations->stages.items[i].first.sequence < oldest)
+        if (iterations->stages.items[i].first.sequence > 0 &&
+            iterations->stages.items[i].first.sequence < oldest)
             status = add_iteration(&iterations->stages.items[i].first, classifier, profile);
     return status;
 }

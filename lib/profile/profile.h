@@ -97,11 +97,14 @@ struct lp_attribution_sink lp_totals_sink(struct lp_totals *totals);
 bool lp_totals_iteration(const struct lp_totals *totals, uint64_t after,
                          llmperf_iteration *iteration_out);
 
-/** Sampling of the stages with one label, without triggered windows. */
+/** Sampling of the stages with one label, without triggered windows. The first call may be warm-up:
+ * it is counted apart. */
 struct lp_stage_sample {
-    uint64_t collected, all;       /* calls */
-    uint64_t collected_ns, all_ns; /* their wall time */
-    uint64_t activities;           /* of the collected calls */
+    uint64_t first;                 /* 1, or more if several threads began at once */
+    uint64_t collected, all;        /* calls */
+    uint64_t collected_ns, all_ns;  /* their wall time */
+    uint64_t measured, measured_ns; /* collected calls that measure the cost of collecting */
+    uint64_t activities;            /* of the collected calls and the first */
 };
 
 void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,

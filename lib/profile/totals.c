@@ -161,6 +161,19 @@ void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit)
         unit->quantities[LLMPERF_QUANTITY_BYTES] = bytes;
 }
 
+static void count_apart(struct lp_stage_sample *sample, const struct lp_stage_sampling *sampling)
+{
+    uint64_t first_ns = (uint64_t)(sampling->first_ms * 1e6);
+
+    sample->first += sampling->first;
+    sample->collected -= sampling->first;
+    sample->all -= sampling->first;
+    sample->collected_ns -= first_ns;
+    sample->all_ns -= first_ns;
+    sample->measured += sampling->measured;
+    sample->measured_ns += (uint64_t)(sampling->measured_ms * 1e6);
+}
+
 void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,
                             struct lp_stage_sample *sample_out)
 {
@@ -175,6 +188,8 @@ void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,
         sample_out->all += stage->times[LP_TIME_WALL].count - stage->window_units;
         sample_out->all_ns += lp_stage_sampled_ns(stage);
         sample_out->activities += stage->activities;
+        if (stage->sampling)
+            count_apart(sample_out, stage->sampling);
     }
 }
 

@@ -24,11 +24,12 @@ static void take_activities(void *context, const struct lp_activity *activities,
 }
 
 static void begin_unit(void *context, uint32_t unit, uint32_t parent, uint32_t node,
-                       uint64_t begin_ns, bool collected, uint32_t window)
+                       uint64_t begin_ns, bool collected, uint32_t window, uint32_t chance)
 {
     struct lp_totals *totals = context;
 
     lp_iterations_begin(&totals->iterations, unit, parent, node, begin_ns, collected, window);
+    lp_iterations_chance(&totals->iterations, unit, chance);
     if (!totals->sampled)
         lp_memory_stage(&totals->memory, unit, node, begin_ns, true);
 }

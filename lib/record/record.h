@@ -72,6 +72,17 @@ enum lp_begin {
     LP_BEGIN_LEFT_OUT = 4   /* began while the window was requested or open, but is not collected */
 };
 
+/** Value of LP_BEGIN_NOW and LP_BEGIN_SKIPPED for a call that sampling decided about: one of
+ * LP_CHANCE_EVERY calls was chosen at random. 0: the chance is not known. Stored in recordings. */
+#define LP_CHANCE_EVERY(value) ((uint32_t)(value)&0xfffffu)
+#define LP_CHANCE_FIRST        (UINT32_C(1) << 20) /* the first call, which is always collected */
+#define LP_CHANCE_TOUCHED      (UINT32_C(1) << 21) /* not collected, but records were enabled */
+#define LP_CHANCE_MISSED       (UINT32_C(1) << 22) /* chosen, but it could not be collected */
+/* One of four chosen calls measures the cost of collecting and is not in the sample: the
+ * cost decides how many calls are chosen, and that must not depend on the times of the sample. */
+#define LP_CHANCE_COST       (UINT32_C(1) << 23)
+#define LP_CHANCE_COST_EVERY 4u
+
 /** How a region ends. Not 0: other than by its own end call. The numbers are stored in
  * recordings. */
 enum lp_end {

@@ -26,8 +26,9 @@
  * the previous session's texts. */
 static struct {
     _Atomic(const char *) label;
-    _Atomic uint32_t every;
-    _Atomic int32_t left; /* calls until the next sampled one */
+    _Atomic uint32_t every; /* of the next block */
+    _Atomic uint64_t block;
+    _Atomic uint64_t chosen; /* calls of blocks of more than one */
 } labels[LP_SAMPLER_LABELS];
 static _Atomic size_t label_count;
 static _Atomic(void (*)(enum lp_collect what)) switch_records;
@@ -53,7 +54,15 @@ static _Atomic uint32_t
 static _Atomic uint64_t slots;
 static uint32_t requested_units; /* the collector's */
 
-/* Relaxed everywhere: an inexact count only moves a sample. */
+/* Successive calls of a label form blocks of N, and one of each block is sampled: the one at which
+ * `left` calls of the block are left, itself included. */
+#define BLOCK(every, pick, left)                                                                   \
+    ((uint64_t)(every) << 40 | (uint64_t)(pick) << 20 | (uint64_t)(left))
+#define BLOCK_EVERY(block) ((uint32_t)((block) >> 40) & 0xfffffu)
+#define BLOCK_PICK(block)  ((uint32_t)((block) >> 20) & 0xfffffu)
+#define BLOCK_LEFT(block)  ((uint32_t)(block)&0xfffffu)
+#define FIRST_BLOCK        (UINT64_C(1) << 60 | BLOCK(1, 1, 1)) /* the first call, always sampled */
+
 static uint32_t next_random(void)
 {
     uint64_t step = atomic_fetch_add_explicit(&random_state, 1, memory_order_relaxed);
@@ -63,11 +72,10 @@ static uint32_t next_random(void)
     return (uint32_t)(step >> 32);
 }
 
-/* Uniform in [1, 2 * every - 1], mean `every`, so that periodic behaviour of the program does not
- * bias the sample. */
-static int32_t next_countdown(uint32_t every)
+/* Each call has the same chance, so periodic behaviour of the program does not bias the sample. */
+static uint64_t next_block(uint32_t every)
 {
-    return every <= 1 ? 1 : (int32_t)(1 + next_random() % (2 * every - 1));
+    return BLOCK(every, 1 + next_random() % every, every);
 }
 
 /* "": the table is full; no region has this label. */
@@ -107,12 +115,15 @@ struct step {
     uint32_t session;
 };
 
-/* The only function that changes the state. */
-static struct step step(enum lp_sampler_event event, uint32_t who)
+/* The only function that changes the state.
+ * @param session  Refuse the event in any other session; 0: none. */
+static struct step step_in(uint32_t session, enum lp_sampler_event event, uint32_t who)
 {
     uint64_t word = atomic_load(&lp_sampler_word), next;
 
     do {
+        if (session != 0 && lp_sampler_session_of(word) != session)
+            return (struct step){ .taken = false };
         if ((next = lp_sampler_next(word, event, who)) == word) {
             assert(lp_sampler_may_refuse(word, event, who));
             return (struct step){ .taken = false };
@@ -120,6 +131,11 @@ static struct step step(enum lp_sampler_event event, uint32_t who)
     } while (!atomic_compare_exchange_weak(&lp_sampler_word, &word, next));
     return (struct step){ true, lp_sampler_state_of(word), lp_sampler_state_of(next),
                           lp_sampler_session_of(next) };
+}
+
+static struct step step(enum lp_sampler_event event, uint32_t who)
+{
+    return step_in(0, event, who);
 }
 
 /* OFF is 0, so this is true only while a session samples. */
@@ -173,9 +189,9 @@ static struct step open_window(enum lp_sampler_event event, uint32_t who, enum l
 
 /* If records are disabled, a replay of a graph overwrites end times in undelivered records of the
  * previous replay (CUPTI 13.0). So they stay enabled until these are delivered. */
-static void close_window(enum lp_sampler_event event, uint32_t who)
+static void close_window(uint32_t session, enum lp_sampler_event event, uint32_t who)
 {
-    struct step closed = step(event, who);
+    struct step closed = step_in(session, event, who);
 
     if (closed.taken && closed.to == LP_SAMPLER_STOPPING) {
         collect_now(LP_COLLECT_NOTHING);
@@ -192,7 +208,8 @@ void lp_sampler_begin(const char *const *names, size_t count, uint32_t every,
     for (size_t i = 0; i < count; i++) {
         atomic_store(&labels[i].label, keep_label(names[i]));
         atomic_store(&labels[i].every, every);
-        atomic_store(&labels[i].left, 1);
+        atomic_store(&labels[i].block, FIRST_BLOCK);
+        atomic_store(&labels[i].chosen, 0);
     }
     atomic_store(&label_count, count);
     atomic_store(&switch_records, collect);
@@ -236,11 +253,12 @@ void lp_sampler_end(void)
 
 void lp_sampler_set(size_t index, uint32_t every)
 {
-    uint32_t before =
-        index < atomic_load(&label_count) ? atomic_exchange(&labels[index].every, every) : 0;
-
-    if (before > every) /* the old countdown may be far too long */
-        atomic_store(&labels[index].left, next_countdown(every));
+    every = every < 1 ? 1 : every > LP_SAMPLER_EVERY ? LP_SAMPLER_EVERY : every;
+    if (index >= atomic_load(&label_count))
+        return;
+    atomic_store(&labels[index].every, every);
+    if (BLOCK_LEFT(atomic_load(&labels[index].block)) / 2 > every) /* far too long now */
+        atomic_store(&labels[index].block, 0);
 }
 
 struct lp_sampler_calls lp_sampler_calls(void)
@@ -257,7 +275,7 @@ bool lp_sampler_settles(void)
 
 void lp_sampler_settled(void)
 {
-    close_window(LP_SAMPLER_ON_SETTLED, LP_SAMPLER_COLLECTOR);
+    close_window(0, LP_SAMPLER_ON_SETTLED, LP_SAMPLER_COLLECTOR);
 }
 
 /* Relaxed: the thread has just read the word for this launch and cannot see an older value. */
@@ -280,7 +298,7 @@ void lp_sampler_close_all(void)
         return;
     if (lp_thread_recording())
         lp_threads_await_calls();
-    close_window(LP_SAMPLER_ON_CALLS_OVER, LP_SAMPLER_COLLECTOR);
+    close_window(0, LP_SAMPLER_ON_CALLS_OVER, LP_SAMPLER_COLLECTOR);
 }
 
 /* Only stages are followed one by one and report their collected share. */
@@ -308,15 +326,31 @@ static size_t find_label(uint32_t node)
     return i;
 }
 
-static bool is_next(size_t index)
+/* The second of four, then the third of the next four, so that the others are as early on average
+ * as all of them. */
+static bool measures_cost(size_t index)
 {
-    if (index == NOT_SAMPLED ||
-        atomic_fetch_sub_explicit(&labels[index].left, 1, memory_order_relaxed) > 1)
+    uint64_t chosen = atomic_fetch_add_explicit(&labels[index].chosen, 1, memory_order_relaxed);
+
+    return chosen % LP_CHANCE_COST_EVERY == 1 + chosen / LP_CHANCE_COST_EVERY % 2;
+}
+
+/* Relaxed: a new N may take effect a call later. */
+static bool is_next(size_t index, uint64_t *chance_out)
+{
+    uint64_t before = atomic_load_explicit(&labels[index].block, memory_order_relaxed), block;
+
+    do
+        block = BLOCK_LEFT(before) > 0
+                    ? before
+                    : next_block(atomic_load_explicit(&labels[index].every, memory_order_relaxed));
+    while (!atomic_compare_exchange_weak_explicit(&labels[index].block, &before, block - 1,
+                                                  memory_order_relaxed, memory_order_relaxed));
+    *chance_out = BLOCK_EVERY(block) | (block == FIRST_BLOCK ? LP_CHANCE_FIRST : 0);
+    if (BLOCK_LEFT(block) != BLOCK_PICK(block))
         return false;
-    atomic_store_explicit(
-        &labels[index].left,
-        next_countdown(atomic_load_explicit(&labels[index].every, memory_order_relaxed)),
-        memory_order_relaxed);
+    if (BLOCK_EVERY(block) > 1 && measures_cost(index))
+        *chance_out |= LP_CHANCE_COST;
     return true;
 }
 
@@ -350,7 +384,7 @@ bool lp_sampler_triggered(void)
     }
     if (LEFT_OF(now) > 0 || OPEN_OF(now) > 0)
         return true;
-    close_window(LP_SAMPLER_ON_TRIGGER_CLOSES, LP_SAMPLER_COLLECTOR);
+    close_window(0, LP_SAMPLER_ON_TRIGGER_CLOSES, LP_SAMPLER_COLLECTOR);
     atomic_store(&slots, 0);
     return false;
 }
@@ -378,8 +412,9 @@ static bool has_window(const struct lp_thread *thread, uint64_t word)
         return false;
     if (state == LP_SAMPLER_TRIGGERED)
         return thread->window_number == NUMBER_OF(atomic_load(&slots));
-    return (state == LP_SAMPLER_SAMPLE || state == LP_SAMPLER_BURST_SAMPLE) &&
-           lp_sampler_owner_of(word) == name_of(thread);
+    return thread->window_number == 0 &&
+           (state == LP_SAMPLER_SAMPLE ||
+            (state == LP_SAMPLER_BURST_SAMPLE && lp_sampler_owner_of(word) == name_of(thread)));
 }
 
 static void set_window(struct lp_thread *thread, uint32_t session, uint32_t number)
@@ -443,7 +478,7 @@ bool lp_sampler_detach(void)
 void lp_sampler_end_bursts(void)
 {
     atomic_store(&burst_left, 0);
-    close_window(LP_SAMPLER_ON_BURSTS_END, LP_SAMPLER_COLLECTOR);
+    close_window(0, LP_SAMPLER_ON_BURSTS_END, LP_SAMPLER_COLLECTOR);
 }
 
 uint32_t lp_sampler_burst_left(void)
@@ -489,20 +524,38 @@ static uint16_t open_in_burst(struct lp_thread *thread, uint32_t node)
     return LP_BEGIN_NOW;
 }
 
-static uint16_t open_sample(struct lp_thread *thread, uint32_t node, uint64_t word)
+/* Another thread is switching records. */
+static void miss(size_t index, uint64_t *chance)
+{
+    if (*chance & LP_CHANCE_FIRST)
+        atomic_store(&labels[index].block, FIRST_BLOCK);
+    *chance |= LP_CHANCE_MISSED;
+}
+
+/* Calls of several threads may be sampled at once: if one were skipped for another, calls that
+ * overlap would be collected less often than their chance says. */
+static uint16_t open_sample(struct lp_thread *thread, uint32_t node, uint64_t word,
+                            uint64_t *chance_out)
 {
     size_t index = find_label(node);
     struct step begun = { .taken = false };
 
-    if (is_next(index))
+    if (index == NOT_SAMPLED || (word & LP_SAMPLER_SUSPENDED))
+        return LP_BEGIN_SKIPPED;
+    if (is_next(index, chance_out)) {
         begun = open_window(LP_SAMPLER_ON_CALL_BEGINS, name_of(thread), LP_COLLECT_KERNELS);
+        if (!begun.taken)
+            miss(index, chance_out);
+    }
     if (begun.taken) {
         atomic_fetch_add_explicit(&taken, 1, memory_order_relaxed);
         set_window(thread, begun.session, 0);
         return LP_BEGIN_NOW;
     }
-    if (lp_sampler_state_of(word) == LP_SAMPLER_SETTLING && index != NOT_SAMPLED)
+    if (lp_sampler_state_of(word) != LP_SAMPLER_IDLE) {
         atomic_fetch_add_explicit(&touched, 1, memory_order_relaxed);
+        *chance_out |= LP_CHANCE_TOUCHED;
+    }
     return LP_BEGIN_SKIPPED;
 }
 
@@ -533,7 +586,7 @@ uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *valu
     thread->window_depth = 0; /* the window was taken from it */
     if (!lp_sampler_samples(word))
         return open_in_other(thread, node, word, value_out);
-    return open_sample(thread, node, word);
+    return open_sample(thread, node, word, value_out);
 }
 
 void lp_sampler_close(struct lp_thread *thread)
@@ -546,7 +599,7 @@ void lp_sampler_close(struct lp_thread *thread)
     if (thread->window_number != 0)
         release_slot(thread);
     else
-        close_window(LP_SAMPLER_ON_CALL_ENDS, name_of(thread));
+        close_window(thread->window_session, LP_SAMPLER_ON_CALL_ENDS, name_of(thread));
 }
 
 bool lp_sampler_takes(const struct lp_thread *thread, enum lp_launch_kind kind, uint64_t word)

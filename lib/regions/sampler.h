@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Tier light: device activity is collected for a sample of calls of chosen regions. CUPTI's
- * records are enabled only while such a call is open, one call at a time in the process, and only
- * launches of its own thread count. The collector can also open a window for all threads (for
- * programs without such regions), a triggered window (all calls on all threads), and sampling
- * bursts (consecutive calls, with CUPTI detached between bursts). docs/explanation/light-tier.md
- * has states, transitions and invariants. */
+ * records are enabled only while such calls are open, and only launches of their threads count. The
+ * collector can also open a window for all threads (for programs without such regions), a triggered
+ * window (all calls on all threads), and sampling bursts (consecutive calls, with CUPTI detached
+ * between bursts). docs/explanation/light-tier.md has states, transitions and invariants. */
 #ifndef LP_REGIONS_SAMPLER_H
 #define LP_REGIONS_SAMPLER_H
 
@@ -17,6 +16,7 @@
 #include "lib/regions/threads.h"
 
 #define LP_SAMPLER_LABELS 8u
+#define LP_SAMPLER_EVERY  1000000u /* at most */
 
 /** State, flags, owner and session, see sampler_state.h. 0: no session samples. */
 extern _Atomic uint64_t lp_sampler_word;
@@ -28,8 +28,8 @@ static inline bool lp_sampler_is_on(void)
     return atomic_load_explicit(&lp_sampler_word, memory_order_relaxed) != 0;
 }
 
-/** Sample calls with these labels: the first one, then 1 of `every` at random. Nothing is collected
- * before lp_sampler_go().
+/** Sample calls with these labels: the first one, then of each block of `every` calls one at
+ * random. Nothing is collected before lp_sampler_go().
  * @param collect  Enables and disables the driver's records; called on any thread.
  * @param wake  Wakes the collector for lp_sampler_settles(); NULL: none.
  * @threads collector only */
@@ -43,7 +43,8 @@ void lp_sampler_suspend(void);
 /** Close open windows and end sampling. @threads collector only */
 void lp_sampler_end(void);
 
-/** Sample 1 of `every` calls of label `index` from now on. @threads any thread */
+/** Sample 1 of `every` calls (1 to LP_SAMPLER_EVERY) of label `index` from the next block on.
+ * @threads any thread */
 void lp_sampler_set(size_t index, uint32_t every);
 
 /** Counts of calls with any of the labels. @threads any thread */
@@ -96,7 +97,7 @@ uint32_t lp_sampler_burst_left(void);
 bool lp_sampler_several(void);
 
 /** A region begins on its thread.
- * @return enum lp_begin; `*value_out` is the record's value. */
+ * @return enum lp_begin; `*value_out`, 0 before, becomes the record's value. */
 uint16_t lp_sampler_open(struct lp_thread *thread, uint32_t node, uint64_t *value_out);
 
 /** The region that opened this thread's window has ended. */

@@ -7,12 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** name; who may leave it (FREE: any thread; OWNED: the thread that entered it); CUPTI's records */
+/** name; who may leave it (FREE: any thread; OWNED: the thread that entered it; SHARED: the threads
+ * that entered it, of which the state keeps the number); CUPTI's records */
 #define LP_SAMPLER_STATES(X)                                                                       \
     X(OFF, FREE, UNMANAGED)                                                                        \
     X(IDLE, FREE, OFF)                                                                             \
     X(SAMPLE_STARTS, OWNED, CHANGING)                                                              \
-    X(SAMPLE, OWNED, ON)                                                                           \
+    X(SAMPLE, SHARED, ON)                                                                          \
     X(SETTLING, FREE, ON)                                                                          \
     X(STOPPING, OWNED, CHANGING)                                                                   \
     X(WINDOW_STARTS, OWNED, CHANGING)                                                              \
@@ -46,7 +47,8 @@
     X(SESSION_ENDS, TRIES)                                                                         \
     X(SESSION_GIVES_UP, COLLECTORS)
 
-/** from, event, to. OVER leads to SETTLING if a CUDA graph was launched, else to STOPPING. Two
+/** from, event, to. OVER leads to SETTLING if a CUDA graph was launched, else to STOPPING; from a
+ * SHARED state only for the last of its threads, the others leave the state as it is. Two
  * events lead from every state to OFF and are not listed: SESSION_ENDS, refused while records are
  * CHANGING, and SESSION_GIVES_UP. */
 #define LP_SAMPLER_TRANSITIONS(X)                                                                  \
@@ -54,6 +56,7 @@
     X(IDLE, CALL_BEGINS, SAMPLE_STARTS)                                                            \
     X(SAMPLE_STARTS, RECORDS_ON, SAMPLE)                                                           \
     X(SETTLING, CALL_BEGINS, SAMPLE)                                                               \
+    X(SAMPLE, CALL_BEGINS, SAMPLE)                                                                 \
     X(SAMPLE, CALL_ENDS, OVER)                                                                     \
     X(IDLE, WINDOW_OPENS, WINDOW_STARTS)                                                           \
     X(WINDOW_STARTS, RECORDS_ON, WINDOW)                                                           \
@@ -91,7 +94,8 @@ enum lp_sampler_records {
 };
 
 /** All in one word, so that a transition is one compare-and-swap: state (bits 0 to 7), flags, owner
- * (16 to 39), number of the session (40 to 63). 0: OFF. */
+ * or, in a SHARED state, the number of calls (16 to 39), number of the session (40 to 63). 0: OFF.
+ */
 #define LP_SAMPLER_SUSPENDED (UINT64_C(1) << 8) /* events of kind OPENS are refused */
 #define LP_SAMPLER_REQUESTED                                                                       \
     (UINT64_C(1) << 9) /* a triggered window is requested and not open yet */

@@ -16,7 +16,7 @@
 #define ALONE_NS    UINT64_C(1000000000) /* without a call: the program has no such regions */
 #define WINDOW_NS   UINT64_C(20000000)   /* length of a window for all threads */
 #define EVERY_FIRST 50u                  /* before the cost of a call is known */
-#define EVERY_MAX   1000000u
+#define SHRINKS     0.8                  /* N follows smaller values only from here on */
 
 /* Assumed until measured: on an H200, with records enabled, eager launches cost 0.6 us more and
  * graph kernels 0.16 us. */
@@ -28,7 +28,7 @@
  * us more on an H200, more than launches from C. */
 #define WINDOW_KERNEL_NS 2000.0
 #define SETTLED_NS       UINT64_C(500000000) /* after this time a window's records can be flushed */
-#define ENOUGH           20.0                /* calls of each kind needed to compare their means */
+#define ENOUGH           10.0                /* calls of each kind needed to compare their means */
 
 static int add_label(struct lp_sampling *sampling, const char *text, size_t length)
 {
@@ -195,39 +195,41 @@ static void adjust_windows(struct llmperf_session *session, uint64_t now_ns)
     }
 }
 
-/* Each of `collected` calls took longer by the given time and launched `kernels`. */
-static void add_cost(struct lp_sampled_label *label, double collected, double longer_ns,
-                     double kernels)
+/* Each of `collected` calls took longer by the given time. */
+static void add_cost(struct lp_sampled_label *label, double collected, double longer_ns)
 {
-    double cost_ns = fmax(longer_ns, kernels * KERNEL_MIN_NS);
-
     label->cost_ns =
-        (label->cost_ns * label->seen + cost_ns * collected) / (label->seen + collected);
+        (label->cost_ns * label->seen + longer_ns * collected) / (label->seen + collected);
     label->seen = fmin(label->seen + collected, 10 * ENOUGH); /* older measurements lose weight */
 }
 
 static double kernels_of_one(const struct lp_stage_sample *now)
 {
-    return now->collected ? (double)now->activities / (double)now->collected : 0;
+    uint64_t calls = now->collected + now->first;
+
+    return calls ? (double)now->activities / (double)calls : 0;
 }
 
 /* Cost of collecting a call: difference of the mean times with and without. */
 static void learn_cost(struct lp_sampled_label *label, const struct lp_stage_sample *now)
 {
-    double collected = (double)(now->collected - label->collected);
-    double skipped = (double)(now->all - label->all) - collected;
-    double collected_ns = (double)(now->collected_ns - label->collected_ns);
-    double skipped_ns = (double)(now->all_ns - label->all_ns) - collected_ns;
+    double measured = (double)(now->measured - label->measured);
+    double measured_ns = (double)(now->measured_ns - label->measured_ns);
+    double skipped = (double)(now->all - label->all) - (double)(now->collected - label->collected);
+    double skipped_ns =
+        (double)(now->all_ns - label->all_ns) - (double)(now->collected_ns - label->collected_ns);
 
-    if (collected >= 1 && skipped >= 1)
-        add_cost(label, collected, collected_ns / collected - skipped_ns / skipped,
-                 kernels_of_one(now));
+    if (measured >= 1 && skipped >= 1)
+        add_cost(label, measured, measured_ns / measured - skipped_ns / skipped);
 }
 
 /* Cost of collecting a call. */
 static double cost_of(const struct lp_sampled_label *label, const struct lp_stage_sample *now)
 {
-    return label->seen >= ENOUGH ? label->cost_ns : kernels_of_one(now) * KERNEL_NS;
+    double kernels = kernels_of_one(now);
+
+    return label->seen >= ENOUGH ? fmax(label->cost_ns, kernels * KERNEL_MIN_NS)
+                                 : kernels * KERNEL_NS;
 }
 
 static struct lp_stage_sample sample_of(struct llmperf_session *session,
@@ -265,7 +267,7 @@ struct lp_burst_cost lp_sampling_end_burst(struct llmperf_session *session)
         double units_ns = (double)(now.collected_ns - label->collected_ns_before);
 
         if (units > 0 && label->between_ns > 0)
-            add_cost(label, units, units_ns / units - label->between_ns, kernels_of_one(&now));
+            add_cost(label, units, units_ns / units - label->between_ns);
         cost.units += units;
         cost.cost_ns += units * cost_of(label, &now);
         cost.all += (double)now.all;
@@ -285,27 +287,42 @@ double lp_sampling_work_ns(struct llmperf_session *session)
     return sum_ns;
 }
 
+/* Mean host time of a call: of the calls since the last check, and of some before if they are few.
+ * Otherwise N would follow single calls, and a sample of unequal weights tells less. */
+static void follow_mean(struct lp_sampled_label *label, const struct lp_stage_sample *now)
+{
+    double calls = (double)(now->all - label->all);
+
+    label->mean_ns = (label->mean_ns * label->mean_calls + (double)(now->all_ns - label->all_ns)) /
+                     (label->mean_calls + calls);
+    label->mean_calls = fmin(label->mean_calls + calls, ENOUGH);
+}
+
 static void adjust_label(struct llmperf_session *session, uint32_t index)
 {
     struct lp_sampling *sampling = &session->sampling;
     struct lp_sampled_label *label = &sampling->labels[index];
     struct lp_stage_sample now = sample_of(session, label);
-    double cost_ns, mean_ns, every;
+    double cost_ns, every;
 
-    if (now.collected == 0 || now.all == label->all)
+    if (now.collected + now.first == 0 || now.all == label->all)
         return;
     if (session->detach.state == LP_DETACH_OFF)
         learn_cost(label, &now);
     cost_ns = cost_of(label, &now);
     cost_ns += cost_ns * touched_by_one() + sampling->switch_ns;
-    mean_ns = (double)(now.all_ns - label->all_ns) / (double)(now.all - label->all);
-    every = ceil(cost_ns / (sampling->budget * fmax(mean_ns, 1)));
-    label->every = (uint32_t)fmin(fmax(every, 1), EVERY_MAX);
+    follow_mean(label, &now);
+    every = ceil(cost_ns / (sampling->budget * fmax(label->mean_ns, 1)));
+    every = fmin(fmax(every, 1), LP_SAMPLER_EVERY);
+    if (every > label->every || every <= SHRINKS * label->every)
+        label->every = (uint32_t)every;
     lp_sampler_set(index, label->every);
     label->collected = now.collected;
     label->all = now.all;
     label->collected_ns = now.collected_ns;
     label->all_ns = now.all_ns;
+    label->measured = now.measured;
+    label->measured_ns = now.measured_ns;
 }
 
 void lp_sampling_adjust(struct llmperf_session *session, uint64_t now_ns)

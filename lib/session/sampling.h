@@ -19,8 +19,10 @@ struct lp_sampled_label {
     uint32_t every;          /* 1 of this many calls is sampled */
     uint64_t collected, all; /* calls at the last check */
     uint64_t collected_ns, all_ns;
-    double cost_ns; /* measured cost of collecting a call; 0: not known */
-    double seen;    /* calls in the measurement of cost_ns */
+    uint64_t measured, measured_ns;
+    double mean_ns, mean_calls; /* mean host time of recent calls, and its weight */
+    double cost_ns;             /* measured cost of collecting a call; 0: not known */
+    double seen;                /* calls in the measurement of cost_ns */
     /* With detach: calls and their host time, collected as the burst began, and not collected as
      * the one before it ended; and the mean time of those between the two, 0: not known. */
     uint64_t collected_before, collected_ns_before, skipped_before, skipped_ns_before;

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "lib/base/status.h"
+#include "lib/profile/data.h"
 #include "lib/profile/distribution.h"
 #include "lib/profile/fields.h"
 #include "lib/store/merge_rows.h"
@@ -71,6 +72,30 @@ int lp_merge_shape(struct lp_merged_rows *rows, llmperf_profile *out,
     return 0;
 }
 
+/* Processes that work together choose the same calls, so their errors may be the same: half widths
+ * are added as means are. */
+static int merge_estimates(llmperf_profile *out, llmperf_iteration_stats *into,
+                           const llmperf_iteration_stats *more)
+{
+    double a = (double)into->estimate_calls, b = (double)more->estimate_calls;
+
+    if (into->estimate_calls == LLMPERF_UNKNOWN || more->estimate_calls == LLMPERF_UNKNOWN) {
+        into->estimate_calls = into->estimate_collected = LLMPERF_UNKNOWN;
+        into->estimate_ms = into->estimate_low_ms = into->estimate_high_ms = NAN;
+        into->estimate_reason = NULL;
+        return 0;
+    }
+    into->estimate_calls += more->estimate_calls;
+    into->estimate_collected += more->estimate_collected;
+    into->estimate_ms = (a * into->estimate_ms + b * more->estimate_ms) / (a + b);
+    into->estimate_low_ms = (a * into->estimate_low_ms + b * more->estimate_low_ms) / (a + b);
+    into->estimate_high_ms = (a * into->estimate_high_ms + b * more->estimate_high_ms) / (a + b);
+    if (into->estimate_reason || !more->estimate_reason)
+        return 0;
+    into->estimate_reason = lp_profile_text(out, more->estimate_reason);
+    return into->estimate_reason ? 0 : LLMPERF_ENOMEM;
+}
+
 int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_iteration_stats_row *from)
 {
@@ -87,6 +112,8 @@ int lp_merge_spread(struct lp_merged_rows *rows, llmperf_profile *out,
         into->stats.mean_ms = 0;
     lp_moments_add(into->stats.count, &into->stats.mean_ms, &into->stats.std_ms, more->count,
                    more->mean_ms, more->std_ms);
+    if ((status = merge_estimates(out, &into->stats, more)) < 0)
+        return status;
     lp_row_add(LP_ROW_SPREAD, into, from, 1, 1);
     return add_histogram(&rows->spreads.rows.items[row], &into->histogram, &from->histogram);
 }

@@ -44,6 +44,19 @@ static void run_step(unsigned pause_us)
     llmperf_decode_step_end();
 }
 
+/* Without the first call, and without those that measure the cost of collecting. */
+static void check_estimate(const llmperf_iteration_stats *busy, uint64_t steps)
+{
+    assert_int_equal(busy->estimate_calls, steps - 1);
+    assert_in_range(busy->estimate_collected, (busy->count - 1) * 7 / 10, busy->count - 1);
+    assert_true(busy->estimate_ms >= busy->min_ms && busy->estimate_ms <= busy->max_ms);
+    if (busy->estimate_reason)
+        assert_true(isnan(busy->estimate_low_ms) && isnan(busy->estimate_high_ms));
+    else
+        assert_true(busy->estimate_low_ms <= busy->estimate_ms &&
+                    busy->estimate_ms <= busy->estimate_high_ms);
+}
+
 static void some_instances_are_collected_and_those_whole(void **state)
 {
     llmperf_session *session = start_light(1, NULL);
@@ -71,6 +84,7 @@ static void some_instances_are_collected_and_those_whole(void **state)
                 step.skipped_fraction);
     check_close(busy.sum_ms, step.gpu_busy_ms);
     check_close(1 - step.skipped_fraction, (double)busy.count / steps);
+    check_estimate(&busy, (uint64_t)steps);
     llmperf_profile_free(profile);
 }
 

@@ -91,10 +91,8 @@ class Stages(support.TestCase):
             around = next(stage for stage in profile.stages if stage["path"] == "LLM@decode_all")
         self.assertEqual(step["calls"], 400)
         self.assertAlmostEqual(step["busy_ms"] / 400, 0.94, 2)
-        self.assertLess(step["busy_low_ms"], step["busy_ms"])
-        self.assertLess(step["busy_ms"], step["busy_high_ms"])
-        # 2.365 (Student's t of 7 degrees) x 0.01252 / 0.9384 / sqrt(8)
-        self.assertAlmostEqual(step["busy_high_ms"] / step["busy_ms"] - 1, 0.01116, 4)
+        self.assertIsNone(step["busy_low_ms"])
+        self.assertIn("chance", step["reasons"]["busy_low_ms"])  # recorded by a version that did not record it
         self.assertEqual((step["bound"], step["confidence"], step["rate"]), ("memory", "high", "stage"))
         self.assertIn("only part", around["reasons"]["busy_low_ms"])
 

@@ -754,6 +754,12 @@ class llmperf_iteration_stats(Structure):
         ("p50_ms", c_double),
         ("p95_ms", c_double),
         ("p99_ms", c_double),
+        ("estimate_calls", c_uint64),
+        ("estimate_collected", c_uint64),
+        ("estimate_ms", c_double),
+        ("estimate_low_ms", c_double),
+        ("estimate_high_ms", c_double),
+        ("estimate_reason", c_char_p),
     ]
 
 

@@ -19,6 +19,11 @@ static void put_spread(struct lp_metrics *metrics, const char *key,
     lp_put_row(metrics, LP_ROW_SPREAD, NULL, stats, stats->count);
     lp_put_number(metrics, "cv", lp_variation(stats->std_ms, stats->mean_ms),
                   LP_REASON_NO_INSTANCE);
+    if (stats->estimate_calls != LLMPERF_UNKNOWN) {
+        lp_json_open(json, "estimate", '{');
+        lp_put_row(metrics, LP_ROW_SPREAD, "estimate", stats, stats->count);
+        lp_json_close(json, '}');
+    }
     lp_json_close(json, '}');
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,43 @@ static void class_rows(const struct lp_findings *findings, const struct lp_stage
     }
 }
 
+static void estimate_row(const char *name, const llmperf_iteration_stats *stats,
+                         struct lp_text *out)
+{
+    lp_text_printf(out, "| %s |", name);
+    lp_md_cell_count(out, stats->estimate_collected);
+    lp_md_cell_number(out, stats->estimate_ms);
+    if (isnan(stats->estimate_low_ms))
+        lp_md_cell_text(out, NULL);
+    else
+        lp_text_printf(out, " %s to %s |", LP_NUMBER(stats->estimate_low_ms, 4),
+                       LP_NUMBER(stats->estimate_high_ms, 4));
+    lp_text_puts(out, "\n");
+}
+
+/* Means of all calls, from the sample of them. The first call stands for no other. */
+static void add_estimates(const struct lp_stage_iterations *stage, struct lp_text *out)
+{
+    const llmperf_iteration_stats *busy = &stage->times[LP_TIME_BUSY];
+
+    if (busy->count == 0 || busy->estimate_calls == LLMPERF_UNKNOWN)
+        return;
+    lp_text_printf(out,
+                   "\nEstimated for all calls but the first (%" PRIu64
+                   "), from the sampled ones:\n\n"
+                   "| Part | Sampled | Mean ms | 95 %% interval ms |\n"
+                   "| --- | ---: | ---: | ---: |\n",
+                   busy->estimate_calls);
+    for (size_t i = LP_TIME_WALL + 1; i < LP_TIMES; i++)
+        if (stage->times[i].count > 0)
+            estimate_row(lp_time_names[i].heading, &stage->times[i], out);
+    if (busy->estimate_reason)
+        lp_text_printf(out, "\nNo interval: %s.\n", busy->estimate_reason);
+    if (!isnan(stage->first.busy_ms))
+        lp_text_printf(out, "\nThe first call: %s ms, GPU busy %s ms.\n",
+                       LP_NUMBER(stage->first.wall_ms, 4), LP_NUMBER(stage->first.busy_ms, 4));
+}
+
 static void add_stage(const struct lp_findings *findings, const struct lp_stage_iterations *stage,
                       struct lp_text *out)
 {
@@ -88,6 +126,7 @@ static void add_stage(const struct lp_findings *findings, const struct lp_stage_
     time_rows(stage, out);
     host_row(stage, out);
     class_rows(findings, stage, out);
+    add_estimates(stage, out);
     if (stage->overlaps)
         lp_text_puts(out, "\nSeveral calls ran on the device at once: the idle time of one "
                           "contains work of others.\n");

@@ -13,7 +13,7 @@
 #include <jansson.h>
 
 #include "lib/compare/compare.h"
-#include "lib/findings/student.h"
+#include "lib/statistics/student.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "lib/findings/findings.h"
-#include "lib/findings/student.h"
+#include "lib/statistics/student.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/play.h"
 #include "tests/support/sample.h"

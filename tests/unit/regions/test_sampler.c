@@ -211,27 +211,70 @@ static void labels_change_while_threads_run(void **state)
     assert_int_equal(records_on, 0);
 }
 
-/* Distances are uniform from 1 to 2 * every - 1: the mean of so many is within 2 % of `every`,
- * but for one in 10^13. */
-static void distances_between_samples_are_as_far_as_asked_in_the_mean(void **state)
+/* Each call has the chance that its record says. */
+static void one_call_of_each_block_is_sampled(void **state)
 {
     const char *const labels[] = { "decode_step" };
     uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
-    const int every = 10, count = 400000;
+    unsigned places[10] = { 0 };
     uint64_t value;
-    int sampled = 0;
 
     (void)state;
-    lp_sampler_begin(labels, 1, (uint32_t)every, collect, NULL);
+    lp_sampler_begin(labels, 1, 10, collect, NULL);
     lp_sampler_go();
-    for (int i = 0; i < count; i++) {
-        if (lp_sampler_open(lp_thread_get(), node, &value) != LP_BEGIN_NOW)
-            continue;
-        sampled++;
-        lp_sampler_close(lp_thread_get());
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_NOW);
+    assert_true(value == (1 | LP_CHANCE_FIRST));
+    lp_sampler_close(lp_thread_get());
+    for (int block = 0; block < 10000; block++) {
+        int sampled = 0;
+
+        for (int i = 0; i < 10; i++) {
+            if (lp_sampler_open(lp_thread_get(), node, &value) == LP_BEGIN_NOW) {
+                sampled++;
+                places[i]++;
+                lp_sampler_close(lp_thread_get());
+            }
+            assert_int_equal(LP_CHANCE_EVERY(value), 10);
+        }
+        assert_int_equal(sampled, 1);
     }
     lp_sampler_end();
-    assert_in_range(sampled, count / every * 98 / 100, count / every * 102 / 100);
+    for (int i = 0; i < 10; i++)
+        assert_in_range(places[i], 850, 1150); /* 5 standard deviations */
+}
+
+static void *sample_one(void *argument)
+{
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint64_t value = 0;
+
+    *(uint16_t *)argument = lp_sampler_open(lp_thread_get(), node, &value);
+    if (*(uint16_t *)argument == LP_BEGIN_NOW)
+        lp_sampler_close(lp_thread_get());
+    return NULL;
+}
+
+/* If the second one were skipped, calls that overlap would be sampled less often. */
+static void calls_of_two_threads_are_sampled_at_once(void **state)
+{
+    const char *const labels[] = { "decode_step" };
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint16_t taken = LP_BEGIN_SKIPPED;
+    pthread_t other;
+    uint64_t value = 0;
+
+    (void)state;
+    lp_sampler_begin(labels, 1, 1, collect, NULL);
+    lp_sampler_go();
+    assert_int_equal(lp_sampler_open(lp_thread_get(), node, &value), LP_BEGIN_NOW);
+    assert_int_equal(pthread_create(&other, NULL, sample_one, &taken), 0);
+    pthread_join(other, NULL);
+    assert_int_equal(taken, LP_BEGIN_NOW);
+    assert_int_equal(records_on, 1);
+    assert_true(takes(LP_LAUNCH_KERNEL));
+    lp_sampler_close(lp_thread_get());
+    assert_int_equal(records_on, 0);
+    lp_sampler_end();
 }
 
 int main(void)
@@ -243,7 +286,8 @@ int main(void)
         cmocka_unit_test(an_instance_of_an_earlier_session_does_not_close_a_window),
         cmocka_unit_test(cupti_does_not_leave_while_a_call_is_collected),
         cmocka_unit_test(labels_change_while_threads_run),
-        cmocka_unit_test(distances_between_samples_are_as_far_as_asked_in_the_mean),
+        cmocka_unit_test(one_call_of_each_block_is_sampled),
+        cmocka_unit_test(calls_of_two_threads_are_sampled_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

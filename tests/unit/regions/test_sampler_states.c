@@ -29,7 +29,7 @@ static const char *const event_names[] = {
 #undef NAME
 };
 
-enum { FREE, OWNED };
+enum { FREE, OWNED, SHARED };
 static const int owned[] = {
 #define OWNED_BY(name, owned, records) owned,
     LP_SAMPLER_STATES(OWNED_BY)
@@ -74,8 +74,10 @@ static int expected(uint32_t from, uint64_t flags, uint32_t owner, uint32_t even
             to = (int)table[i].to;
     if (kinds[event] == OPENS && (flags & LP_SAMPLER_SUSPENDED))
         return -1;
-    if (kinds[event] == OWNERS && owner != who)
+    if (kinds[event] == OWNERS && owned[from] != SHARED && owner != who)
         return -1;
+    if (to == OVER && owned[from] == SHARED && owner > 1)
+        return (int)from;
     if (to == OVER)
         return flags & LP_SAMPLER_GRAPHS ? LP_SAMPLER_SETTLING : LP_SAMPLER_STOPPING;
     return to;
@@ -85,7 +87,7 @@ static void check(uint32_t from, uint64_t flags, uint32_t owner, uint32_t event,
 {
     uint64_t word = make_word(from, flags, owner), next = lp_sampler_next(word, event, who);
     int to = expected(from, flags, owner, event, who);
-    uint32_t owner_then = owned[from] ? owner : who;
+    uint32_t owner_then = owned[from] == OWNED ? owner : who;
 
     if (to < 0) {
         assert_true(next == word);
@@ -101,6 +103,10 @@ static void check(uint32_t from, uint64_t flags, uint32_t owner, uint32_t event,
     }
     if (to == LP_SAMPLER_STOPPING)
         flags &= ~LP_SAMPLER_GRAPHS;
+    if (owned[to] == SHARED) /* the number of calls */
+        owner_then = owned[from] != SHARED                ? 1
+                     : event == LP_SAMPLER_ON_CALL_BEGINS ? owner + 1
+                                                          : owner - 1;
     assert_true(next == make_word((uint32_t)to, flags, owned[to] ? owner_then : 0));
 }
 
@@ -112,7 +118,10 @@ static void each_event_in_each_state_does_what_the_table_says(void **state)
     for (uint32_t from = 1; from < LP_SAMPLER_STATE_COUNT; from++)
         for (uint32_t event = 0; event < LP_SAMPLER_EVENT_COUNT; event++)
             for (uint64_t flags = 0; flags < 8; flags++)
-                for (size_t owner = 0; owner < (owned[from] ? 4 : 1); owner++)
+                for (size_t owner = owned[from] == SHARED; owner < (owned[from] == FREE     ? 1
+                                                                    : owned[from] == SHARED ? 3
+                                                                                            : 4);
+                     owner++)
                     for (size_t who = 0; who < 4; who++)
                         check(from, flags * LP_SAMPLER_SUSPENDED, names[owner], event, names[who]);
     for (uint32_t event = 0; event < LP_SAMPLER_EVENT_COUNT; event++)

@@ -66,11 +66,16 @@ static void run_kernel(void)
 
 static uint64_t step_ns = STEP_NS;
 
+static uint32_t chance; /* of calls that begin with LP_BEGIN_NOW */
+
 /* Steps of step_ns each, which begin like that; `kernels` in each that is collected. */
 static void run_steps(unsigned count, enum lp_begin how, unsigned kernels)
 {
     for (unsigned i = 0; i < count; i++) {
-        tell(LP_RECORD_REGION_BEGIN, (uint16_t)how, how == LP_BEGIN_TRIGGERED);
+        tell(LP_RECORD_REGION_BEGIN, (uint16_t)how,
+             how == LP_BEGIN_TRIGGERED ? 1
+             : how == LP_BEGIN_NOW     ? chance
+                                       : 0);
         for (unsigned k = 0; k < kernels; k++)
             run_kernel();
         now_ns += step_ns;
@@ -124,15 +129,21 @@ static void what_costs_more_than_the_budget_is_sampled_less(void **state)
     end();
 }
 
-/* Collected steps take 150 us, others 100 us: 50 us of 125 us, and 1 % of the time is one of 40. */
+/* Collected steps take 150 us, others 100 us: 50 us of 125 us, and 1 % of the time is one of 40.
+ * The first one, 100 ms of warm-up, says nothing. */
 static void what_collecting_costs_is_learnt_from_both_kinds_of_steps(void **state)
 {
     static llmperf_session session;
 
     (void)state;
     begin();
+    step_ns = 1000 * STEP_NS;
+    chance = 1 | LP_CHANCE_FIRST;
+    run_steps(1, LP_BEGIN_NOW, 1);
     step_ns = 3 * STEP_NS / 2;
+    chance = 50 | LP_CHANCE_COST;
     run_steps(30, LP_BEGIN_NOW, 1);
+    chance = 0;
     step_ns = STEP_NS;
     run_steps(30, LP_BEGIN_SKIPPED, 0);
     lp_attribution_settle(attribution, now_ns, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Quantiles of Student's t distribution, for confidence intervals. @threads any thread */
-#ifndef LP_FINDINGS_STUDENT_H
-#define LP_FINDINGS_STUDENT_H
+#ifndef LP_STATISTICS_STUDENT_H
+#define LP_STATISTICS_STUDENT_H
 
 /** Half-width of the two-sided 95 % (99 %) interval.
  * @param freedom  Degrees of freedom; NaN and values below 1 count as 1. */

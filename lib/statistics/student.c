@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/findings/student.h"
+#include "lib/statistics/student.h"
 
 #include <stddef.h>
 

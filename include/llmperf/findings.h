@@ -80,6 +80,12 @@ typedef struct llmperf_stage {
     double active_ms;   /**< time in which at least one call was in progress, on host or device */
     uint32_t clock;     /**< LLMPERF_CLOCK_… */
     uint32_t reserved2; /**< 0 */
+    double energy_j;    /**< energy of the GPU during the calls, all calls together */
+    double energy_error_j; /**< bound of its error */
+    double token_j;        /**< energy_j / tokens */
+    double sm_clock_mhz;   /**< mean SM clock during the calls */
+    double mfu_at_clock;   /**< mfu relative to the peak at that clock instead of the clock that the
+                              peak assumes */
 } llmperf_stage;
 #define LLMPERF_STAGE_INIT LLMPERF_INIT(llmperf_stage)
 

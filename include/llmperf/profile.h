@@ -76,7 +76,8 @@ enum {
     LLMPERF_ROWS_SLOW_REQUESTS = 16, /**< llmperf_profile_slow_request() (by quantity, slowest
                                         first) */
     LLMPERF_ROWS_LOAD = 17,          /**< llmperf_profile_load() (by process and time) */
-    LLMPERF_ROWS_HOST_CALLS = 18     /**< llmperf_profile_host_call() (longest total first) */
+    LLMPERF_ROWS_HOST_CALLS = 18,    /**< llmperf_profile_host_call() (longest total first) */
+    LLMPERF_ROWS_ENERGY = 19         /**< llmperf_profile_energy() (by device and process) */
 };
 
 /** The ledger: what was expected, what was received, and what is missing. All counts are exact.
@@ -214,6 +215,11 @@ typedef struct llmperf_region_stats {
                          of several threads at a time count once */
     double collected_wall_ms; /**< of a stage: host time of the calls whose device work was
                                  collected, without triggered windows */
+    double energy_j;          /**< energy of the GPU during the calls of a stage, nested stages
+                                 included; NaN: not known, or not a stage */
+    double energy_error_j;    /**< bound of its error, from the distance of samples and the update
+                                 period of the counter */
+    double sm_clock_mhz;      /**< mean SM clock during the calls of a stage */
 } llmperf_region_stats;
 #define LLMPERF_REGION_STATS_INIT LLMPERF_INIT(llmperf_region_stats)
 
@@ -539,6 +545,49 @@ typedef struct llmperf_load {
 } llmperf_load;
 #define LLMPERF_LOAD_INIT LLMPERF_INIT(llmperf_load)
 
+/** Energy, clocks and memory of a GPU, read from NVML about ten times a second. All of them are of
+ * the whole GPU, whichever process used it. Shares of clocks are of active_ms. */
+typedef struct llmperf_energy {
+    size_t struct_size;
+    const char *source;    /**< "counter": the GPU's energy counter; "power": power readings,
+                              integrated; NULL: the energy is not known */
+    const char *reason;    /**< why the energy is not known; NULL: it is */
+    int32_t device;        /**< CUDA device ordinal */
+    uint32_t process_id;   /**< process that read it; 0: several */
+    uint64_t samples;      /**< times that NVML was read */
+    double duration_ms;    /**< from the first sample to the last */
+    double energy_j;       /**< energy in that time; NaN: not known */
+    double energy_error_j; /**< bound of the error of energy_j from the update period of the counter
+                              (not of the sensor) */
+    double stages_j;       /**< the part during calls of stages that are in no other stage */
+    double outside_j;      /**< the rest */
+    double update_ms;      /**< upper limit of the time between two updates of the counter */
+    double power_w;        /**< mean: energy_j / duration_ms */
+    double power_max_w;    /**< highest reading; NaN: not reported */
+    double power_limit_w;  /**< enforced limit; NaN: not reported */
+    double active_ms;      /**< time in which the GPU was not idle; NaN: not reported */
+    double sm_clock_mhz;   /**< mean SM clock while not idle; NaN: not reported */
+    double sm_clock_min_mhz;     /**< lowest SM clock while not idle */
+    double sm_clock_max_mhz;     /**< highest SM clock that the GPU has */
+    double memory_clock_mhz;     /**< mean memory clock while not idle */
+    double memory_clock_min_mhz; /**< lowest memory clock while not idle */
+    double memory_clock_max_mhz; /**< highest memory clock that the GPU has */
+    double throttled_share;      /**< share of active_ms in which clocks were throttled, 0 to 1 */
+    double power_cap_share;      /**< by the power cap or power brake */
+    double thermal_share;        /**< by temperature */
+    double slowdown_share;       /**< by the hardware's own slowdown */
+    double temperature_max_c;    /**< highest temperature, degrees Celsius */
+    uint64_t memory_begin_bytes; /**< device memory in use, first sample; LLMPERF_UNKNOWN: not
+                                    reported */
+    uint64_t memory_peak_bytes;  /**< most of all samples */
+    uint64_t memory_end_bytes;   /**< last sample */
+    uint64_t memory_total_bytes; /**< all device memory */
+    uint64_t counter_begin_mj;   /**< the energy counter at first; LLMPERF_UNKNOWN: not used */
+    uint64_t counter_end_mj;     /**< the energy counter at last */
+    double read_ms;              /**< host time of the profiler's own thread that reading took */
+} llmperf_energy;
+#define LLMPERF_ENERGY_INIT LLMPERF_INIT(llmperf_energy)
+
 /** Number of rows of a kind.
  *
  * @param profile  Borrowed; NULL has none.
@@ -618,6 +667,15 @@ LLMPERF_API int llmperf_profile_window(const llmperf_profile *profile, size_t in
  * @threads any thread */
 LLMPERF_API int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
                                               llmperf_window_kernel *kernel_out);
+
+/** Energy, clocks and memory of a GPU.
+ *
+ * @param index  Row, from 0.
+ * @param energy_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row).
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_energy(const llmperf_profile *profile, size_t index,
+                                       llmperf_energy *energy_out);
 
 /** The requests of the run.
  *

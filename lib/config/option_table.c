@@ -74,6 +74,8 @@ const struct lp_option lp_options[] = {
     NUMBER("session.gpu_hour_cents", NULL, NO_FIELD, CLI("--gpu-hour-cents", "N", "run report"), 1,
            100000000, "cents", NULL,
            "Price of a GPU hour in hundredths, for the cost per million tokens."),
+    SWITCH("session.energy", "LLMPERF_ENERGY", NO_FIELD, NO_CLI, "1",
+           "Read energy, clocks and memory of the GPUs from NVML, ten times a second."),
     TEXT("session.counters", "LLMPERF_COUNTERS", FIELD(counters), CLI("--counters", "WORDS", "run"),
          NULL,
          "Hardware counters of regions: a preset (llmperf counters), then words such as "

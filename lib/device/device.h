@@ -10,6 +10,7 @@
 
 #include "lib/record/graph_event.h"
 #include "lib/record/counter.h"
+#include "lib/record/gpu_sample.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
 
@@ -25,6 +26,8 @@ struct lp_device_sink {
      * value per column, and again where a recording of another session begins. */
     void (*plan)(void *context, const struct lp_counter_plan *plan);
     void (*counter)(void *context, const struct lp_counter_fact *fact, const double *values);
+    /** State of a GPU, in the order of time; NULL: not wanted. */
+    void (*gpu)(void *context, const struct lp_gpu_sample *sample);
 };
 
 /** Losses and overhead that the source itself knows of. */

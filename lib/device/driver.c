@@ -137,6 +137,21 @@ static int count_active(int count, int except)
     return sum;
 }
 
+uint64_t lp_driver_active_gpus(void)
+{
+    uint64_t active_gpus = 0;
+    int count = 0, handle, active;
+    unsigned flags;
+
+    if (!is_usable() || !driver.primary_state || driver.device_count(&count) != 0)
+        return 0;
+    for (int i = 0; i < count && i < 64; i++)
+        if (driver.device(&handle, i) == 0 && driver.primary_state(handle, &flags, &active) == 0 &&
+            active)
+            active_gpus |= UINT64_C(1) << i;
+    return active_gpus;
+}
+
 /* Before cuInit these calls fail with CUDA_ERROR_NOT_INITIALIZED. */
 bool lp_driver_has_context(void)
 {

@@ -36,6 +36,10 @@ int lp_driver_gpu_count(int32_t *count_out);
 /** Attributes of GPU `device`, after lp_driver_gpu_count(). 0 or LLMPERF_ENODEVICE. */
 int lp_driver_gpu(int32_t device, struct lp_gpu *gpu_out);
 
+/** GPUs with an active primary context in this process, bit i: ordinal i, the first 64. 0 before
+ * the program has started the driver. @threads any thread */
+uint64_t lp_driver_active_gpus(void);
+
 /** Version of the kernel module, "580.95.05", from /proc or from libnvidia-ml. False: not known. */
 bool lp_driver_module_version(char *text, size_t size);
 

@@ -109,6 +109,7 @@ static int add_stages(struct lp_findings *findings)
     set_collected(findings);
     lp_clocks_set(findings);
     lp_regions_set_elapsed(findings);
+    lp_regions_set_energy(findings);
     return 0;
 }
 

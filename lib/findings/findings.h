@@ -45,6 +45,9 @@ struct lp_region_finding {
     double mfu_measured, mbu_measured;
     const char *mfu_measured_reason, *mbu_measured_reason;
     struct lp_measured measured; /* from hardware counters */
+    double token_j;              /* energy per token */
+    double mfu_at_clock;         /* MFU relative to the peak at the mean clock of the stage */
+    const char *energy_reason, *token_j_reason, *clock_reason;
     double scale; /* wall time of all calls / of the collected calls; 1: all were collected */
     uint64_t collected_calls; /* with device work; LLMPERF_UNKNOWN: only part of each, or unknown */
     double busy_share; /* of collected_ms; above 1: the host left before, and the end of the calls
@@ -104,6 +107,12 @@ int lp_stages_mark(struct lp_findings *findings);
 /** Add advice; everything else must be there. 0 or LLMPERF_ENOMEM. */
 int lp_advice_add(struct lp_findings *findings);
 int lp_regions_add(struct lp_findings *findings);
+
+/** Energy per token, and MFU at the clock that the GPU had. */
+void lp_regions_set_energy(struct lp_findings *findings);
+
+/** What throttled the clocks of a GPU most, in words; NULL: nothing did. */
+const char *lp_throttle_words(const llmperf_energy *gpu);
 
 /** Utilisation over elapsed time, once it is known which stages overlapped. */
 void lp_regions_set_elapsed(struct lp_findings *findings);

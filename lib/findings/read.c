@@ -20,7 +20,7 @@ size_t llmperf_profile_count(const llmperf_profile *profile, uint32_t rows)
 {
     const struct lp_findings *findings;
 
-    if (!profile || rows == 0 || rows > LLMPERF_ROWS_HOST_CALLS)
+    if (!profile || rows == 0 || rows > LLMPERF_ROWS_ENERGY)
         return 0;
     if (rows < LLMPERF_ROWS_STAGES || rows > LLMPERF_ROWS_GPUS)
         return lp_row_count(profile, rows);

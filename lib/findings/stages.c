@@ -132,6 +132,18 @@ static void set_use(const struct lp_findings *findings, const struct lp_region_f
     row->reasons[LP_STAGE_RATIO] = region->ratio_reason;
 }
 
+static void set_energy(const struct lp_region_finding *region, struct lp_stage_row *row)
+{
+    row->stage.energy_j = region->stats.energy_j;
+    row->stage.energy_error_j = region->stats.energy_error_j;
+    row->stage.token_j = region->token_j;
+    row->stage.sm_clock_mhz = region->stats.sm_clock_mhz;
+    row->stage.mfu_at_clock = region->mfu_at_clock;
+    row->reasons[LP_STAGE_ENERGY] = region->energy_reason;
+    row->reasons[LP_STAGE_TOKEN_ENERGY] = region->token_j_reason;
+    row->reasons[LP_STAGE_CLOCK] = region->clock_reason;
+}
+
 int lp_stage_rows_add(struct lp_findings *findings)
 {
     for (size_t i = 0; i < findings->regions.count; i++) {
@@ -145,6 +157,7 @@ int lp_stage_rows_add(struct lp_findings *findings)
         set_device(findings, region, &row);
         set_interval(findings, region, &row);
         set_use(findings, region, &row);
+        set_energy(region, &row);
         if (lp_vector_push(&findings->stage_rows.rows, row) < 0)
             return LLMPERF_ENOMEM;
     }
@@ -177,6 +190,11 @@ const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
         { "floor_ratio", LP_STAGE_RATIO },
         { "wall_ratio", LP_STAGE_RATIO },
         { "bound", LP_STAGE_BOUND },
+        { "energy_j", LP_STAGE_ENERGY },
+        { "energy_error_j", LP_STAGE_ENERGY },
+        { "token_j", LP_STAGE_TOKEN_ENERGY },
+        { "sm_clock_mhz", LP_STAGE_CLOCK },
+        { "mfu_at_clock", LP_STAGE_CLOCK },
     };
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)

@@ -24,6 +24,9 @@ enum lp_stage_fact {
     LP_STAGE_FLOOR,
     LP_STAGE_RATIO,
     LP_STAGE_BOUND,
+    LP_STAGE_ENERGY,
+    LP_STAGE_TOKEN_ENERGY,
+    LP_STAGE_CLOCK,
     LP_STAGE_FACTS
 };
 

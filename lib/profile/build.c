@@ -32,6 +32,7 @@ int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
     const struct lp_path *path = lp_path_get(node);
     uint32_t stage = lp_path_stage(node);
 
+    row.stats.energy_j = row.stats.energy_error_j = row.stats.sm_clock_mhz = NAN;
     row.stats.struct_size = sizeof(row.stats);
     row.stats.active_ms = row.stats.collected_wall_ms = NAN;
     row.stats.path = path_text(profile, node);

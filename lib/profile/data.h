@@ -93,6 +93,7 @@ struct llmperf_profile {
     LP_VECTOR(llmperf_host_call) host_calls;
     LP_VECTOR(struct lp_memory_use) memory;          /* fields.h */
     LP_VECTOR(struct lp_memory_point) memory_points; /* in the order of time */
+    LP_VECTOR(llmperf_energy) energy;
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;
     LP_VECTOR(struct lp_fact) facts;

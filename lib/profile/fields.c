@@ -83,6 +83,7 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define HOST_CALL(type, ...)        FIELD_##type(llmperf_host_call, __VA_ARGS__)
 #define COLLECTIVE(type, ...)       FIELD_##type(struct lp_collective, __VA_ARGS__)
 #define COLLECTIVE_CALLS(type, ...) FIELD_##type(struct lp_collective_calls, __VA_ARGS__)
+#define ENERGY(type, ...)           FIELD_##type(llmperf_energy, __VA_ARGS__)
 
 static const struct lp_row_field ledger_fields[] = { LP_LEDGER_FIELDS(LEDGER) };
 static const struct lp_row_field region_fields[] = { LP_REGION_FIELDS(REGION) };
@@ -113,6 +114,7 @@ static const struct lp_row_field load_fields[] = { LP_LOAD_FIELDS(LOAD) };
 static const struct lp_row_field memory_fields[] = { LP_MEMORY_FIELDS(MEMORY_USE) };
 static const struct lp_row_field memory_point_fields[] = { LP_MEMORY_POINT_FIELDS(MEMORY_POINT) };
 static const struct lp_row_field host_call_fields[] = { LP_HOST_CALL_FIELDS(HOST_CALL) };
+static const struct lp_row_field energy_fields[] = { LP_ENERGY_FIELDS(ENERGY) };
 static const struct lp_row_field fact_fields[] = {
     { .name = "key", .type = LP_FIELD_NAME, .offset = offsetof(struct lp_fact, key) },
     { .name = "value",
@@ -156,6 +158,7 @@ COMPLETE(llmperf_latency, LP_LATENCY_FIELDS);
 COMPLETE(llmperf_slow_request, LP_SLOW_REQUEST_FIELDS);
 COMPLETE(llmperf_load, LP_LOAD_FIELDS);
 COMPLETE(llmperf_host_call, LP_HOST_CALL_FIELDS);
+COMPLETE(llmperf_energy, LP_ENERGY_FIELDS);
 
 #define TIME(constant, name, level, heading) { #name, #name "_ms", level, heading },
 const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) };
@@ -214,6 +217,8 @@ const struct lp_row_kind lp_row_kinds[] = {
     [LP_ROW_HOST_CALL] = { "host_call", "host_call",
                            ROWS(host_call_fields, llmperf_host_call, llmperf_host_call,
                                 host_calls) },
+    [LP_ROW_ENERGY] = { "energy", "energy",
+                        ROWS(energy_fields, llmperf_energy, llmperf_energy, energy) },
     [LP_ROW_ADVICE] = FOUND(advice_fields, llmperf_advice),
     [LP_ROW_STAGE_OPERATOR] = { "stage_operator", NULL,
                                 LIST(stage_operator_fields, 0, struct lp_stage_operator,
@@ -387,6 +392,15 @@ static void add_count(uint64_t *into, uint64_t more)
         *into = *into + more < more ? LLMPERF_UNKNOWN - 1 : *into + more;
 }
 
+static void limit_count(enum lp_merge merge, uint64_t *into, uint64_t more)
+{
+    bool wanted = merge == LP_MERGE_MIN || merge == LP_MERGE_MAX;
+
+    if (wanted && more != LLMPERF_UNKNOWN &&
+        (*into == LLMPERF_UNKNOWN || (merge == LP_MERGE_MAX) == (more > *into)))
+        *into = more;
+}
+
 static double mean_of(double a, double b, double weight_a, double weight_b)
 {
     if (isnan(a))
@@ -426,6 +440,8 @@ void lp_row_add(enum lp_row_id id, void *into, const void *more, double weight_i
 
         if (field->type == LP_FIELD_COUNT && field->merge == LP_MERGE_SUM)
             add_count(to, *(const uint64_t *)from);
+        else if (field->type == LP_FIELD_COUNT)
+            limit_count(field->merge, to, *(const uint64_t *)from);
         else if (field->type == LP_FIELD_NUMBER)
             *(double *)to =
                 added(field->merge, *(double *)to, *(const double *)from, weight_into, weight_more);

@@ -59,6 +59,7 @@ enum lp_unknown {
     LP_UNKNOWN_NOT_COLLECTED, /* the source does not report it */
     LP_UNKNOWN_UNLIKE_RANKS,  /* the GPUs of a stage differ in calls or collectives */
     LP_UNKNOWN_NO_SPAN,       /* no device work was recorded */
+    LP_UNKNOWN_NO_ENERGY,     /* NVML was not read, or does not report it; see energy */
     LP_UNKNOWN_FEW            /* fewer values than the percentile needs: 10 for p90, 20 for p95, 100
                                  for p99; or the source does not report it */
 };
@@ -176,6 +177,9 @@ enum lp_unknown {
     F(COUNT, message_bytes, "bytes", APART, NOT_COUNTED, "message_bytes", "region_message_bytes_total", "sizes of the messages of collectives that NCCL or the program gave; without one, the sum of the child regions") \
     F(NUMBER, active_ms, "ms", APART, NOT_STAGE, "active_ms", "region_active_seconds_total", "time in which at least one call of a stage was in progress, on the host or on the device; tokens / this is the rate of all threads together") \
     F(NUMBER, collected_wall_ms, "ms", APART, NOT_STAGE, "collected_wall_ms") \
+    F(NUMBER, energy_j, "J", APART, NO_ENERGY, "energy_j", "region_energy_joules_total", "energy of the GPU during the calls of a stage, nested stages included") \
+    F(NUMBER, energy_error_j, "J", APART, NO_ENERGY, "energy_error_j") \
+    F(NUMBER, sm_clock_mhz, "MHz", APART, NO_ENERGY, "sm_clock_mhz") \
     F(BLOB, wall_histogram, "", APART, NO_INSTANCE, NULL)
 
 /** llmperf_kernel_stats */
@@ -430,6 +434,42 @@ enum lp_unknown {
     F(NUMBER, idle_ms, "ms", SUM_KNOWN, OTHER, "idle_ms") \
     F(NUMBER, between_ms, "ms", SUM_KNOWN, OTHER, "between_ms")
 
+/** llmperf_energy */
+#define LP_ENERGY_FIELDS(F) \
+    F(TEXT, source, "", FIRST, OTHER, "source") \
+    F(TEXT, reason, "", FIRST, OTHER, "reason") \
+    F(DEVICE, device, "", KEY, NEVER, "device") \
+    F(WORD, process_id, "", FIRST, NEVER, "process_id") \
+    F(COUNT, samples, "", SUM, NEVER, "samples") \
+    F(NUMBER, duration_ms, "ms", MAX, NEVER, "duration_ms") \
+    F(NUMBER, energy_j, "J", MAX, NO_ENERGY, "energy_j", "gpu_energy_joules_total", "energy of the GPU since it was first read") \
+    F(NUMBER, energy_error_j, "J", MAX, NO_ENERGY, "energy_error_j") \
+    F(NUMBER, stages_j, "J", DERIVED, NO_ENERGY, "stages_j") \
+    F(NUMBER, outside_j, "J", DERIVED, NO_ENERGY, "outside_j") \
+    F(NUMBER, update_ms, "ms", MAX, NO_ENERGY, "update_ms") \
+    F(NUMBER, power_w, "W", DERIVED, NO_ENERGY, "power_w", "gpu_power_watts", "mean power of the GPU") \
+    F(NUMBER, power_max_w, "W", MAX, NO_ENERGY, "power_max_w") \
+    F(NUMBER, power_limit_w, "W", MIN, NO_ENERGY, "power_limit_w") \
+    F(NUMBER, active_ms, "ms", MAX, NO_ENERGY, "active_ms") \
+    F(NUMBER, sm_clock_mhz, "MHz", WEIGHTED, NO_ENERGY, "sm_clock_mhz", "gpu_sm_clock_mhz", "mean SM clock while the GPU is not idle") \
+    F(NUMBER, sm_clock_min_mhz, "MHz", MIN, NO_ENERGY, "sm_clock_min_mhz") \
+    F(NUMBER, sm_clock_max_mhz, "MHz", MAX, NO_ENERGY, "sm_clock_max_mhz") \
+    F(NUMBER, memory_clock_mhz, "MHz", WEIGHTED, NO_ENERGY, "memory_clock_mhz", "gpu_memory_clock_mhz", "mean memory clock while the GPU is not idle") \
+    F(NUMBER, memory_clock_min_mhz, "MHz", MIN, NO_ENERGY, "memory_clock_min_mhz") \
+    F(NUMBER, memory_clock_max_mhz, "MHz", MAX, NO_ENERGY, "memory_clock_max_mhz") \
+    F(NUMBER, throttled_share, "1", WEIGHTED, NO_ENERGY, "throttled_share", "gpu_throttled_ratio", "share of the time in which the GPU was not idle and its clocks were throttled") \
+    F(NUMBER, power_cap_share, "1", WEIGHTED, NO_ENERGY, "power_cap_share") \
+    F(NUMBER, thermal_share, "1", WEIGHTED, NO_ENERGY, "thermal_share") \
+    F(NUMBER, slowdown_share, "1", WEIGHTED, NO_ENERGY, "slowdown_share") \
+    F(NUMBER, temperature_max_c, "degrees C", MAX, NO_ENERGY, "temperature_max_c", "gpu_temperature_max_celsius", "highest temperature of the GPU") \
+    F(COUNT, memory_begin_bytes, "bytes", FIRST, NO_ENERGY, "memory_begin_bytes") \
+    F(COUNT, memory_peak_bytes, "bytes", MAX, NO_ENERGY, "memory_peak_bytes", "gpu_memory_peak_bytes", "most device memory in use, by all processes") \
+    F(COUNT, memory_end_bytes, "bytes", FIRST, NO_ENERGY, "memory_end_bytes", "gpu_memory_used_bytes", "device memory in use, by all processes") \
+    F(COUNT, memory_total_bytes, "bytes", MAX, NO_ENERGY, "memory_total_bytes") \
+    F(COUNT, counter_begin_mj, "mJ", MIN, OTHER, "counter_begin_mj") \
+    F(COUNT, counter_end_mj, "mJ", MAX, OTHER, "counter_end_mj") \
+    F(NUMBER, read_ms, "ms", SUM_KNOWN, NEVER, "read_ms")
+
 /** llmperf_advice */
 #define LP_ADVICE_FIELDS(F) \
     F(NAME, id, "", KEY, NEVER, "id") \
@@ -525,6 +565,7 @@ enum lp_row_id {
     LP_ROW_SLOW_REQUEST = LLMPERF_ROWS_SLOW_REQUESTS,
     LP_ROW_LOAD = LLMPERF_ROWS_LOAD,
     LP_ROW_HOST_CALL = LLMPERF_ROWS_HOST_CALLS,
+    LP_ROW_ENERGY = LLMPERF_ROWS_ENERGY,
     LP_ROW_STAGE_OPERATOR,
     LP_ROW_DEVICE,
     LP_ROW_COLLECTIVE_CALLS,
@@ -536,7 +577,7 @@ enum lp_row_id {
     LP_ROW_CLASS,
     LP_ROW_KERNEL_WORK
 };
-#define LP_ROW_KINDS 24 /* that a profile holds */
+#define LP_ROW_KINDS 25 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

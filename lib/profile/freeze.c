@@ -345,6 +345,7 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
     fill_wall(&region.stats, host);
     lp_iterations_fill(&freezer->totals->iterations, node, &region.stats);
     region.stats.idle_ms = NAN;
+    region.stats.energy_j = region.stats.energy_error_j = region.stats.sm_clock_mhz = NAN;
     region.stats.skipped_fraction = 1 - freezer->fractions[node];
     fill_window(freezer, &region.stats, node);
     if (row == LP_HASHMAP_NONE)
@@ -565,6 +566,9 @@ static int fill_profile(struct freezer *freezer)
     if (!totals->sampled && totals->iterations.windows.count == 0 &&
         (status = lp_devices_freeze(&freezer->totals->iterations, freezer->process_id,
                                     freezer->profile)) < 0)
+        return status;
+    if ((status = lp_energy_freeze(&totals->iterations.energy, freezer->process_id,
+                                   freezer->profile)) < 0)
         return status;
     if ((status = lp_windows_freeze(&totals->iterations.windows, totals->names, freezer->process_id,
                                     freezer->profile)) < 0)

@@ -616,6 +616,20 @@ static int add_active(struct lp_iterations *iterations, const struct lp_stage_to
                : LLMPERF_ENOMEM;
 }
 
+/* Calls that were not collected have host times only, and those of one session must not mix. */
+static void charge_energy(struct lp_iterations *iterations, const struct lp_unit_work *work)
+{
+    struct lp_energy_call call = { work->node, !find_work(iterations, work->parent), work->begin_ns,
+                                   work->end_ns };
+
+    iterations->samples |= !work->collected;
+    if (!iterations->samples && work->activities > 0) {
+        call.begin_ns = work->started_ns;
+        call.end_ns = work->started_ns + elapsed_of(work);
+    }
+    lp_energy_call(&iterations->energy, &call);
+}
+
 bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
                         uint32_t *node_out, llmperf_iteration *row_out)
 {
@@ -630,6 +644,7 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     note_device_end(iterations, work);
     if (work->truncated || work->end_ns < work->begin_ns)
         return false;
+    charge_energy(iterations, work);
     if (!(stage = find_stage(iterations, work->node))) {
         iterations->failed = true;
         return false;
@@ -686,4 +701,5 @@ void lp_iterations_clear(struct lp_iterations *iterations)
     free(iterations->recent);
     lp_hashmap_clear(&iterations->stage_rows);
     lp_hashmap_clear(&iterations->begun);
+    lp_energy_clear(&iterations->energy);
 }

@@ -9,6 +9,7 @@
 #include "lib/record/record.h"
 #include "lib/profile/busy.h"
 #include "lib/profile/distribution.h"
+#include "lib/profile/energy/energy.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/host/host_calls.h"
 #include "lib/profile/iteration_ring.h"
@@ -97,9 +98,11 @@ struct lp_iterations {
      * none. */
     uint64_t launch_latency_ns;
     struct lp_device_end outermost; /* of units that are in no other */
-    uint64_t sequence;              /* of the newest iteration */
-    uint64_t late;                  /* activities that came after their unit was done */
-    uint64_t unordered;             /* activities that started before the folded part */
+    struct lp_energy energy;
+    bool samples;       /* calls were left out by sampling */
+    uint64_t sequence;  /* of the newest iteration */
+    uint64_t late;      /* activities that came after their unit was done */
+    uint64_t unordered; /* activities that started before the folded part */
     bool failed;
 };
 

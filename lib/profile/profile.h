@@ -10,6 +10,7 @@
 #include "lib/attribution/attribution.h"
 #include "lib/base/text.h"
 #include "lib/record/counter.h"
+#include "lib/record/gpu_sample.h"
 #include "lib/record/names.h"
 #include "lib/record/record.h"
 #include "llmperf/profile.h"
@@ -110,6 +111,10 @@ struct lp_stage_sample {
 void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,
                             struct lp_stage_sample *sample_out);
 
+/** State of a GPU, and the end of these. */
+void lp_totals_gpu(struct lp_totals *totals, const struct lp_gpu_sample *sample);
+void lp_totals_settle_energy(struct lp_totals *totals);
+
 /** Set whether only a part of the device work is collected.
  * @param share  Of the time, for all work alike; NaN: calls of stages are sampled. */
 void lp_totals_sample(struct lp_totals *totals, bool sampled, double share);
@@ -201,6 +206,9 @@ uint64_t lp_profile_model_gpus(const llmperf_profile *profile);
 /** Set LP_SHARED_BY_FACT to `who` ("8 ranks (WORLD_SIZE)") and add a note about it. 0 or
  * LLMPERF_ENOMEM. */
 int lp_profile_note_shared_by(llmperf_profile *profile, const char *who);
+
+/** Fact of a run for which NVML was not read: why. */
+#define LP_ENERGY_FACT "energy_reason"
 
 /** Fact of a profile whose dtype was given after the run; it has precedence over all other
  * dtypes. */

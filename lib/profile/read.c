@@ -77,6 +77,11 @@ int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
     return copy_row(profile, LP_ROW_WINDOW_KERNEL, index, kernel_out);
 }
 
+int llmperf_profile_energy(const llmperf_profile *profile, size_t index, llmperf_energy *energy_out)
+{
+    return copy_row(profile, LP_ROW_ENERGY, index, energy_out);
+}
+
 int llmperf_profile_requests(const llmperf_profile *profile, llmperf_requests *requests_out)
 {
     return copy_row(profile, LP_ROW_REQUESTS, 0, requests_out);

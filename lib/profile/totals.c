@@ -51,7 +51,8 @@ void lp_totals_free(struct lp_totals *totals)
 
 bool lp_totals_failed(const struct lp_totals *totals)
 {
-    return totals->failed || totals->iterations.failed || totals->memory.failed;
+    return totals->failed || totals->iterations.failed || totals->memory.failed ||
+           totals->iterations.energy.failed;
 }
 
 void lp_totals_settle_memory(struct lp_totals *totals, uint64_t until_ns)
@@ -191,6 +192,16 @@ void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,
         if (stage->sampling)
             count_apart(sample_out, stage->sampling);
     }
+}
+
+void lp_totals_gpu(struct lp_totals *totals, const struct lp_gpu_sample *sample)
+{
+    lp_energy_sample(&totals->iterations.energy, sample);
+}
+
+void lp_totals_settle_energy(struct lp_totals *totals)
+{
+    lp_energy_settle(&totals->iterations.energy);
 }
 
 void lp_totals_sample(struct lp_totals *totals, bool sampled, double share)

@@ -89,6 +89,8 @@ struct lp_totals {
 
 /** Add the rows of device memory so far to a profile. 0 or LLMPERF_ENOMEM. */
 int lp_memory_freeze(const struct lp_memory *memory, uint32_t process_id, llmperf_profile *profile);
+/** Add rows of the energy so far, and that of stages to their rows. 0 or LLMPERF_ENOMEM. */
+int lp_energy_freeze(const struct lp_energy *energy, uint32_t process_id, llmperf_profile *profile);
 
 /** Work of a call of a stage: what the program counted is kept, the rest comes from the model. */
 void lp_totals_derive_work(struct lp_totals *totals, struct lp_unit_work *unit);

@@ -227,6 +227,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_capture_ignore_end();
     lp_attribution_settle(session->attribution, host_time(session), true);
     lp_counter_totals_settle(session->counter_totals);
+    lp_gpu_watch_end(session);
+    lp_totals_settle_energy(session->totals);
     lp_serving_settle(session->serving, UINT64_MAX);
     lp_totals_settle_memory(session->totals, UINT64_MAX);
     lp_attribution_close_regions(session->attribution);
@@ -345,6 +347,7 @@ void *lp_session_collect(void *context)
             lp_detach_leave(session);
         }
         lp_watch_look(session, now);
+        lp_gpu_watch_look(session, now);
         lp_counter_pace_adjust(session, now);
         if (commit)
             lp_session_commit(session, true);

@@ -20,6 +20,10 @@ static void pass_activities(void *context, struct lp_activity *activities, size_
     struct llmperf_session *session = context;
 
     session->activities += count;
+    if (count > 0) {
+        lp_gpu_watch_saw(&session->gpu_watch, activities[0].device);
+        lp_gpu_watch_saw(&session->gpu_watch, activities[count - 1].device);
+    }
     if (lp_attribution_is_sampled(session->attribution))
         lp_graph_ends_pass(&session->graph_ends, session->attribution, activities, count);
     else
@@ -42,6 +46,11 @@ static void pass_plan(void *context, const struct lp_counter_plan *plan)
 static void pass_counter(void *context, const struct lp_counter_fact *fact, const double *values)
 {
     lp_counter_totals_fact(((struct llmperf_session *)context)->counter_totals, fact, values);
+}
+
+static void pass_gpu(void *context, const struct lp_gpu_sample *sample)
+{
+    lp_totals_gpu(((struct llmperf_session *)context)->totals, sample);
 }
 
 static uint8_t classify(void *classes, const char *demangled, uint32_t kind)
@@ -92,8 +101,8 @@ static struct lp_serving *open_serving(const struct lp_options *options)
 int lp_pipeline_make(struct llmperf_session *session)
 {
     struct lp_attribution_sink results;
-    struct lp_device_sink facts = { session,     pass_host, pass_activities,
-                                    pass_graphs, pass_plan, pass_counter };
+    struct lp_device_sink facts = { session,   pass_host,    pass_activities, pass_graphs,
+                                    pass_plan, pass_counter, pass_gpu };
     int status;
 
     if (!(session->totals = lp_totals_create(&session->names)) ||

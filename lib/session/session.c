@@ -94,6 +94,7 @@ static void free_session(struct llmperf_session *session)
     leave_paths(session);
 
     lp_session_counters_close(session);
+    lp_gpu_watch_close(&session->gpu_watch);
     lp_recorder_close(session->recorder, &none, "{}");
     lp_recorder_close(session->trace, &none, "{}");
     if (session->source)

@@ -16,6 +16,7 @@
 #include "lib/session/options/counter_request.h"
 #include "lib/session/flush.h"
 #include "lib/session/options/input_list.h"
+#include "lib/session/gpu_watch.h"
 #include "lib/session/health.h"
 #include "lib/session/options/options.h"
 #include "lib/session/detach.h"
@@ -75,6 +76,7 @@ struct llmperf_session {
     struct lp_detach detach;
     struct lp_watch watch;
     struct lp_health health;
+    struct lp_gpu_watch gpu_watch;
     bool paused;
     _Atomic bool driver_gone; /* the driver must not be called any more */
     bool playing;             /* replaying a recording or script that has not ended */

@@ -221,6 +221,7 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
         (status = lp_watch_fill(session, profile)) < 0 ||
         (status = lp_detach_fill(session, profile)) < 0 ||
         (status = add_lines(session, &stats, running, profile)) < 0 ||
+        (status = lp_profile_set_fact(profile, LP_ENERGY_FACT, lp_gpu_watch_reason(session))) < 0 ||
         (status = lp_session_trace_note(session, profile)) < 0 ||
         (status = lp_serving_freeze(session->serving, process_id, profile)) < 0 ||
         (status = lp_session_counters_add(session, process_id, profile)) < 0) {

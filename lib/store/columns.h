@@ -16,7 +16,7 @@
 #include "lib/profile/fields.h"
 
 #define LP_STORE_APPLICATION 0x4c4c4d50 /* "LLMP" */
-/* 6: device_time, host_call, collective_calls, active_ms, memory */
+/* 6: device_time, host_call, collective_calls, active_ms, memory, energy */
 #define LP_STORE_FORMAT  6
 #define LP_STORE_BUSY_MS 2000 /* how long a reader and a writer wait for each other */
 

@@ -8,6 +8,7 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
+#include "lib/store/merge_energy.h"
 #include "lib/store/merge_gpus.h"
 #include "lib/store/merge_model.h"
 #include "lib/store/merge_processes.h"
@@ -158,6 +159,16 @@ static int add_load(struct merger *merger, const llmperf_load *from)
     int status = merged_process(merger, from->process_id, &row.process_id);
 
     return status < 0 ? status : push(merger, LP_ROW_LOAD, &row);
+}
+
+static int add_energy(struct merger *merger, const llmperf_energy *from)
+{
+    llmperf_energy row = *from;
+    int status =
+        from->process_id == 0 ? 0 : merged_process(merger, from->process_id, &row.process_id);
+
+    row.device = lp_merged_gpu(&merger->gpus, row.device);
+    return status < 0 ? status : lp_merge_energy(merger->out, &row);
 }
 
 static int add_serving(struct merger *merger, const llmperf_profile *part)
@@ -348,6 +359,8 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_stage_operator(merger, &part->stage_operators.items[i]);
     for (size_t i = 0; i < part->devices.count && status == 0; i++)
         status = lp_row_push(merger->out, LP_ROW_DEVICE, &part->devices.items[i]);
+    for (size_t i = 0; i < part->energy.count && status == 0; i++)
+        status = add_energy(merger, &part->energy.items[i]);
     if (status == 0)
         status = add_memory(merger, part);
     if (status == 0)
@@ -377,6 +390,7 @@ static int merge(struct merger *merger, const llmperf_profile *const *parts, siz
         status = add_part(merger, parts[merger->part], device_before);
         device_before += device_ms(parts[merger->part]);
     }
+    lp_merge_energy_finish(merger->out);
     if (status == 0)
         status = lp_merge_finish(&merger->rows, merger->out);
     if (status == 0 && merger->runs)

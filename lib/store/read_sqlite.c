@@ -269,6 +269,7 @@ union any_row {
     llmperf_slow_request slow_request;
     llmperf_load load;
     llmperf_host_call host_call;
+    llmperf_energy energy;
     struct lp_fact fact;
     size_t struct_size; /* size of the public struct */
 };

@@ -109,7 +109,7 @@ static struct counts count_recording(const char *path)
     struct lp_names names = { 0 };
     struct lp_device_options options = { .path = path, .memory_activities = true, .names = &names };
     struct counts counts = { 0 };
-    struct lp_device_sink sink = { &counts, count_host, count_activities, NULL, NULL, NULL };
+    struct lp_device_sink sink = { &counts, count_host, count_activities, NULL, NULL, NULL, NULL };
     struct lp_device_source *source = NULL;
 
     assert_int_equal(lp_device_open_replay(&options, &source), 0);

@@ -144,6 +144,7 @@ LLMPERF_ROWS_LATENCIES = 15
 LLMPERF_ROWS_SLOW_REQUESTS = 16
 LLMPERF_ROWS_LOAD = 17
 LLMPERF_ROWS_HOST_CALLS = 18
+LLMPERF_ROWS_ENERGY = 19
 LLMPERF_UNKNOWN = 2**64 - 1
 LLMPERF_ITERATIONS_KEPT = 1024
 LLMPERF_ITERATION_CLASSES = 16
@@ -325,6 +326,11 @@ class llmperf_stage(Structure):
         ("active_ms", c_double),
         ("clock", c_uint32),
         ("reserved2", c_uint32),
+        ("energy_j", c_double),
+        ("energy_error_j", c_double),
+        ("token_j", c_double),
+        ("sm_clock_mhz", c_double),
+        ("mfu_at_clock", c_double),
     ]
 
 
@@ -603,6 +609,9 @@ class llmperf_region_stats(Structure):
         ("message_bytes", c_uint64),
         ("active_ms", c_double),
         ("collected_wall_ms", c_double),
+        ("energy_j", c_double),
+        ("energy_error_j", c_double),
+        ("sm_clock_mhz", c_double),
     ]
 
 
@@ -901,6 +910,45 @@ class llmperf_load(Structure):
     ]
 
 
+class llmperf_energy(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("source", c_char_p),
+        ("reason", c_char_p),
+        ("device", c_int32),
+        ("process_id", c_uint32),
+        ("samples", c_uint64),
+        ("duration_ms", c_double),
+        ("energy_j", c_double),
+        ("energy_error_j", c_double),
+        ("stages_j", c_double),
+        ("outside_j", c_double),
+        ("update_ms", c_double),
+        ("power_w", c_double),
+        ("power_max_w", c_double),
+        ("power_limit_w", c_double),
+        ("active_ms", c_double),
+        ("sm_clock_mhz", c_double),
+        ("sm_clock_min_mhz", c_double),
+        ("sm_clock_max_mhz", c_double),
+        ("memory_clock_mhz", c_double),
+        ("memory_clock_min_mhz", c_double),
+        ("memory_clock_max_mhz", c_double),
+        ("throttled_share", c_double),
+        ("power_cap_share", c_double),
+        ("thermal_share", c_double),
+        ("slowdown_share", c_double),
+        ("temperature_max_c", c_double),
+        ("memory_begin_bytes", c_uint64),
+        ("memory_peak_bytes", c_uint64),
+        ("memory_end_bytes", c_uint64),
+        ("memory_total_bytes", c_uint64),
+        ("counter_begin_mj", c_uint64),
+        ("counter_end_mj", c_uint64),
+        ("read_ms", c_double),
+    ]
+
+
 class llmperf_region_attr(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -1196,6 +1244,7 @@ STRUCTURES: List[Any] = [
     llmperf_latency,
     llmperf_slow_request,
     llmperf_load,
+    llmperf_energy,
     llmperf_region_attr,
     llmperf_request_attr,
     llmperf_step_floor,
@@ -1261,6 +1310,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_metric": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_metric_stats)]),
     "llmperf_profile_window": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_window_stats)]),
     "llmperf_profile_window_kernel": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_window_kernel)]),
+    "llmperf_profile_energy": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_energy)]),
     "llmperf_profile_requests": (c_int, [POINTER(llmperf_profile), POINTER(llmperf_requests)]),
     "llmperf_profile_latency": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_latency)]),
     "llmperf_profile_slow_request": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_slow_request)]),

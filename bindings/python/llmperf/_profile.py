@@ -163,6 +163,18 @@ class Profile:
                               == (row["number"], row["process_id"])]
         return rows
 
+    def energy(self) -> List[Row]:
+        """Energy, clocks and memory of each GPU; empty if NVML was not read (fact "energy_reason").
+
+        The keys are the fields of llmperf_energy (profile.h), among them device, source ("counter",
+        "power", None: unknown, with a reason), energy_j, energy_error_j, stages_j, outside_j,
+        power_w, sm_clock_mhz, throttled_share, memory_peak_bytes. Energy of stages is in stages
+        (energy_j, energy_error_j, token_j) and regions().
+        """
+        lib = library()
+        return self._rows(_native.LLMPERF_ROWS_ENERGY, lib.llmperf_profile_energy,
+                          _native.llmperf_energy)
+
     def requests(self) -> Optional[Row]:
         """The requests of a serving engine; None: the program reported none.
 

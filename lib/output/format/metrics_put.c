@@ -56,6 +56,10 @@ static const char *const reasons[LP_REASON_COUNT] = {
                             "stages, and where the source reports no single calls.",
     [LP_REASON_NO_WARM_UP] = "warm_up_ms is null where the first call of a region took no longer "
                              "than the others, or where that is not known.",
+    [LP_REASON_NO_ENERGY] =
+        "Energy, clocks and memory of GPUs are null where NVML was not read or does not report "
+        "them (energy[].reason). The energy of a region is null if it is not a stage, if calls of "
+        "stages ran at the same time, and if it was not read during all of its calls.",
 };
 
 void lp_put_null(struct lp_metrics *metrics, const char *key, enum lp_reason reason)

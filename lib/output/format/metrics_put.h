@@ -36,6 +36,7 @@ enum lp_reason {
     LP_REASON_FEW,
     LP_REASON_NOT_STAGE,
     LP_REASON_NO_WARM_UP,
+    LP_REASON_NO_ENERGY,
     LP_REASON_COUNT
 };
 

@@ -94,6 +94,8 @@ static enum lp_reason reason_of(const struct lp_metrics *metrics, enum lp_unknow
         return LP_REASON_NOT_COUNTED;
     case LP_UNKNOWN_NO_SPAN:
         return LP_REASON_NO_SPAN;
+    case LP_UNKNOWN_NO_ENERGY:
+        return LP_REASON_NO_ENERGY;
     case LP_UNKNOWN_UNLIKE_RANKS:
         return LP_REASON_UNLIKE_RANKS;
     case LP_UNKNOWN_FEW:

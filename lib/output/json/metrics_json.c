@@ -27,6 +27,8 @@ static void put_region_utilisation(struct lp_metrics *metrics,
     lp_put_utilisation(metrics, "mbu_elapsed", use->mbu_elapsed, region->mbu_elapsed_reason);
     lp_put_utilisation(metrics, "mfu_measured", region->mfu_measured, region->mfu_measured_reason);
     lp_put_utilisation(metrics, "mbu_measured", region->mbu_measured, region->mbu_measured_reason);
+    lp_put_utilisation(metrics, "mfu_at_clock", region->mfu_at_clock, region->clock_reason);
+    lp_put_utilisation(metrics, "joules_per_token", region->token_j, region->token_j_reason);
     if (use->bound == LLMPERF_BOUND_UNKNOWN)
         lp_put_utilisation(metrics, "bound", NAN, region->bound_reason);
     else
@@ -301,6 +303,17 @@ static void put_variation_notes(struct lp_metrics *metrics)
     }
 }
 
+static void put_energy_note(struct lp_metrics *metrics)
+{
+    const char *reason = llmperf_profile_fact(metrics->findings->profile, LP_ENERGY_FACT);
+    char text[300];
+
+    if (!reason)
+        return;
+    snprintf(text, sizeof(text), "Energy and clocks of the GPUs were not read: %s.", reason);
+    lp_json_string(&metrics->json, NULL, text);
+}
+
 static void put_notes(struct lp_metrics *metrics)
 {
     const char *note;
@@ -308,6 +321,7 @@ static void put_notes(struct lp_metrics *metrics)
     lp_json_open(&metrics->json, "notes", '[');
     for (size_t i = 0; (note = llmperf_profile_note(metrics->findings->profile, i)); i++)
         lp_json_string(&metrics->json, NULL, note);
+    put_energy_note(metrics);
     put_limit_notes(metrics);
     put_variation_notes(metrics);
     lp_put_reasons(metrics);
@@ -395,6 +409,9 @@ static void put_document(struct lp_metrics *metrics)
     lp_put_iterations(metrics);
     lp_put_windows(metrics);
     lp_put_requests(metrics);
+    lp_put_rows(metrics, "energy", LP_ROW_ENERGY,
+                lp_row_at(metrics->findings->profile, LP_ROW_ENERGY, 0),
+                lp_row_count(metrics->findings->profile, LP_ROW_ENERGY));
     put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);

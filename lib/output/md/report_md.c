@@ -253,6 +253,7 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     lp_requests_md(findings, out);
     lp_text_puts(out, "\n## MFU and MBU\n\n");
     lp_utilisation_md(findings, out);
+    lp_energy_md(findings, out);
     lp_text_puts(out, "\n## Roofline\n\n");
     lp_roofline_md(findings, out);
     lp_measured_md(findings, out);

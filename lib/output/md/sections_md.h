@@ -36,6 +36,10 @@ void lp_host_calls_md(const struct lp_findings *findings, struct lp_text *out);
 /** Latencies of requests, with its heading; nothing where none were reported. */
 void lp_requests_md(const struct lp_findings *findings, struct lp_text *out);
 
+/** Energy, clocks and memory of GPUs, and the energy of stages, with its heading; nothing where
+ * NVML was not read. */
+void lp_energy_md(const struct lp_findings *findings, struct lp_text *out);
+
 /** At most `limit` recommendations, as a numbered list. */
 void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_text *out);
 

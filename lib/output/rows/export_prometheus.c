@@ -16,7 +16,8 @@
  * device. */
 static bool is_of_host(enum lp_row_id id, const struct lp_row_field *field)
 {
-    return id == LP_ROW_REGION && field->unknown != LP_UNKNOWN_NO_DEVICE;
+    return id == LP_ROW_REGION && field->unknown != LP_UNKNOWN_NO_DEVICE &&
+           field->unknown != LP_UNKNOWN_NO_ENERGY;
 }
 
 static void put_device(struct lp_text *out, int32_t device)
@@ -86,9 +87,14 @@ static void put_labels(enum lp_row_id id, const struct lp_row_field *field, cons
     const llmperf_region_stats *region = row;
     const struct lp_rank *rank = row;
     const struct lp_collective *collective = row;
+    const llmperf_energy *energy = row;
 
     if (id == LP_ROW_REQUESTS)
         return;
+    if (id == LP_ROW_ENERGY) {
+        put_device(out, energy->device);
+        return;
+    }
     if (id == LP_ROW_KERNEL)
         put_kernel_labels(out, row);
     else if (id == LP_ROW_HOST_CALL)
@@ -244,6 +250,9 @@ int lp_prometheus(const llmperf_profile *profile, struct lp_text *out)
     if (lp_row_count(profile, LP_ROW_REQUESTS) > 0)
         put_families(LP_ROW_REQUESTS, lp_row_at(profile, LP_ROW_REQUESTS, 0), 1, out);
     lp_prometheus_requests(profile, out);
+    if (lp_row_count(profile, LP_ROW_ENERGY) > 0)
+        put_families(LP_ROW_ENERGY, lp_row_at(profile, LP_ROW_ENERGY, 0),
+                     lp_row_count(profile, LP_ROW_ENERGY), out);
     put_metrics(profile, out);
     status = put_ranks(profile, out);
     return out->failed ? LLMPERF_ENOMEM : status;

@@ -8,6 +8,7 @@
 #include "lib/base/status.h"
 #include "lib/sources/fake/fake.h"
 #include "lib/sources/fake/player.h"
+#include "llmperf/profile.h"
 
 #define OPS_A_CALL        2000
 #define ACTIVITIES_A_CALL 65536u /* a graph makes many for one statement */
@@ -73,6 +74,18 @@ static void go_round(struct lp_fake_player *player, const struct lp_fake_op *op)
         player->depth--;
 }
 
+static int play_nvml(struct lp_fake_player *player, const struct lp_fake_op *op)
+{
+    struct lp_gpu_sample sample = { .time_ns = player->now_ns,
+                                    .device = (uint16_t)op->values[LP_FAKE_DEVICE] };
+
+    for (uint32_t i = 0; i < LP_GPU_VALUES; i++)
+        sample.values[i] = op->keys_set >> (LP_FAKE_GPU_VALUE + i) & 1
+                               ? op->values[LP_FAKE_GPU_VALUE + i]
+                               : LLMPERF_UNKNOWN;
+    return lp_vector_push(&player->samples, sample);
+}
+
 /* Statements without a thread. false: `op` has a thread. */
 static bool play_control(struct lp_fake_player *player, const struct lp_fake_op *op)
 {
@@ -103,6 +116,9 @@ static bool play_control(struct lp_fake_player *player, const struct lp_fake_op 
         return true;
     case LP_FAKE_GRAPH_LOST:
         player->status = lp_fake_play_graphs_lost(player, op->number);
+        return true;
+    case LP_FAKE_NVML:
+        player->status = play_nvml(player, op);
         return true;
     case LP_FAKE_FOREIGN:
         player->stats.records_foreign += op->number;
@@ -167,6 +183,13 @@ static void send_graphs(struct lp_fake_player *player, const struct lp_device_si
     player->graphs.count = 0;
 }
 
+static void send_samples(struct lp_fake_player *player, const struct lp_device_sink *sink)
+{
+    for (size_t i = 0; sink->gpu && i < player->samples.count; i++)
+        sink->gpu(sink->context, &player->samples.items[i]);
+    player->samples.count = 0;
+}
+
 static bool is_over(const struct lp_fake_player *player)
 {
     for (uint32_t i = 0; i < LP_FAKE_THREADS; i++)
@@ -183,6 +206,7 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
         player->status = play_some(player);
     send_graphs(player, sink);
     send_host(player, sink);
+    send_samples(player, sink);
     lp_fake_device_send(&player->device, player->status == 0 && is_over(player), sink);
     if (player->status < 0)
         return player->status;
@@ -206,6 +230,7 @@ static void close_player(struct lp_device_source *source)
     }
     lp_fake_device_clear(&player->device);
     lp_vector_clear(&player->graphs);
+    lp_vector_clear(&player->samples);
     lp_fake_script_clear(&player->script);
     free(player);
 }

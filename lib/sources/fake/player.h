@@ -26,6 +26,7 @@ struct lp_fake_player {
     struct lp_fake_thread *threads[LP_FAKE_THREADS];
     struct lp_fake_device device;
     LP_VECTOR(struct lp_graph_event) graphs;
+    LP_VECTOR(struct lp_gpu_sample) samples;
     struct lp_device_stats stats;
     int status; /* the error that ended it */
 };

@@ -19,13 +19,14 @@ enum argument {
     ARGUMENT_COUNT
 };
 
-#define KEY(name)   (1u << LP_FAKE_##name)
+#define KEY(name)   (UINT64_C(1) << LP_FAKE_##name)
 #define AMOUNT_KEYS (KEY(TOKENS) | KEY(SEQUENCES) | KEY(CONTEXT) | KEY(FLOPS) | KEY(BYTES))
 #define DEVICE_KEYS                                                                                \
     (KEY(STREAM) | KEY(DEVICE) | KEY(CONTEXT) | KEY(DURATION) | KEY(DELAY) | KEY(HOST))
 #define NODE_KEYS (KEY(GRAPH_ID) | KEY(INDEX))
 #define SHAPE_KEYS                                                                                 \
     (KEY(GRID) | KEY(BLOCK) | KEY(REGISTERS) | KEY(STATIC_SHARED) | KEY(DYNAMIC_SHARED))
+#define NVML_KEYS (KEY(DEVICE) | ((UINT64_C(1) << LP_GPU_VALUES) - 1) << LP_FAKE_GPU_VALUE)
 #define COPY_KEYS (NODE_KEYS | KEY(FROM) | KEY(SOURCE))
 #define SHAPE_USAGE                                                                                \
     " [grid=XxYxZ] [block=XxYxZ] [registers=N] [static_shared=BYTES] [dynamic_shared=BYTES]"
@@ -67,7 +68,7 @@ struct statement {
     uint8_t verb, argument;
     const char *const *choices;
     uint64_t least, most; /* limits of the number */
-    uint32_t keys;
+    uint64_t keys;
     const char *usage;
 };
 
@@ -138,6 +139,10 @@ static const struct statement statements[] = {
     { "call", LP_FAKE_HOST_CALL, ARGUMENT_NAME, NULL, 0, 0,
       KEY(HOST) | KEY(ID) | KEY(BYTES) | KEY(DEVICE),
       "call FUNCTION [host=NS] [id=N] [bytes=N] [device=N]" },
+    { "nvml", LP_FAKE_NVML, ARGUMENT_NONE, NULL, 0, 0, NVML_KEYS,
+      "nvml [device=N] [energy=MJ] [power=MW] [power_limit=MW] [sm_clock=MHZ] [sm_clock_max=MHZ] "
+      "[memory_clock=MHZ] [memory_clock_max=MHZ] [reasons=BITS] [temperature=C] [used=BYTES] "
+      "[total=BYTES] [mig=1] [read=NS]" },
     { "device_lost", LP_FAKE_DEVICE_LOST, ARGUMENT_NONE, NULL, 0, 0, 0, "device_lost" },
 };
 
@@ -176,6 +181,19 @@ static const struct {
     { "host", 1, LP_FAKE_NUMBER },
     { "arrival", 1, LP_FAKE_NUMBER },
     { "id", 1, LP_FAKE_NUMBER },
+    { "energy", 0, LP_FAKE_NUMBER },
+    { "power", 0, LP_FAKE_NUMBER },
+    { "power_limit", 0, LP_FAKE_NUMBER },
+    { "sm_clock", 0, LP_FAKE_NUMBER },
+    { "sm_clock_max", 0, LP_FAKE_NUMBER },
+    { "memory_clock", 0, LP_FAKE_NUMBER },
+    { "memory_clock_max", 0, LP_FAKE_NUMBER },
+    { "reasons", 0, LP_FAKE_NUMBER },
+    { "temperature", 0, LP_FAKE_NUMBER },
+    { "used", 0, LP_FAKE_NUMBER },
+    { "total", 0, LP_FAKE_NUMBER },
+    { "mig", 0, 1 },
+    { "read", 0, LP_FAKE_NUMBER },
 };
 
 /* Part of the script. */
@@ -357,7 +375,7 @@ static int read_argument(struct parser *parser, const struct statement *statemen
 static uint32_t find_key(const struct statement *statement, struct word word)
 {
     for (uint32_t key = 1; key < LP_FAKE_KEYS; key++)
-        if (statement->keys & (1u << key) && is_word(word, keys[key].word))
+        if (statement->keys & (UINT64_C(1) << key) && is_word(word, keys[key].word))
             return key;
     return 0;
 }
@@ -401,9 +419,9 @@ static int read_value(struct parser *parser, const struct statement *statement, 
     uint8_t kind = 0;
     int status;
 
-    if (op->keys_set & (1u << key))
+    if (op->keys_set & (UINT64_C(1) << key))
         return complain(parser, "%s= is given more than once", keys[key].word);
-    op->keys_set |= 1u << key;
+    op->keys_set |= UINT64_C(1) << key;
     if (key == LP_FAKE_GRID || key == LP_FAKE_BLOCK)
         return read_extents(parser, statement, word, key, &op->values[key]);
     if (!choices_of(key))
@@ -512,7 +530,7 @@ static const struct statement *find_statement(struct word word)
 static int check_given(struct parser *parser, const struct statement *statement,
                        const struct lp_fake_op *op)
 {
-    uint32_t needed = statement->keys & (COPY_KEYS);
+    uint64_t needed = statement->keys & (COPY_KEYS);
 
     if (op->verb < LP_FAKE_NODE || (op->keys_set & needed) == needed)
         return 0;
@@ -548,7 +566,7 @@ static int read_statement(struct parser *parser)
             "graph, copy, set, "
             "launch_fail, capture, exit, repeat, done, fault, driver_drop, incomplete, overhead, "
             "node, node_clone, node_remove, node_update, graph_inline, instantiate, graph_update, "
-            "graph_destroy, graph_lost, on, gpu, call",
+            "graph_destroy, graph_lost, on, gpu, call, nvml",
             shown(word), word.start);
     op.verb = statement->verb;
     op.line = parser->line;

@@ -10,6 +10,7 @@
 
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
+#include "lib/record/gpu_sample.h"
 
 #define LP_FAKE_THREADS 1024u
 #define LP_FAKE_NESTING 16u
@@ -52,7 +53,8 @@ enum lp_fake_verb {
     LP_FAKE_GPU,
     LP_FAKE_ON,
     LP_FAKE_REQUEST,
-    LP_FAKE_HOST_CALL
+    LP_FAKE_HOST_CALL,
+    LP_FAKE_NVML
 };
 
 enum lp_fake_copy { LP_FAKE_HTOD, LP_FAKE_DTOH, LP_FAKE_DTOD, LP_FAKE_PTOP };
@@ -107,9 +109,10 @@ enum lp_fake_key {
     LP_FAKE_CALL = 26,   /* enum lp_copy_call */
     LP_FAKE_HOST = 27,
     LP_FAKE_ARRIVAL = 28,
-    LP_FAKE_ID = 29
+    LP_FAKE_ID = 29,
+    LP_FAKE_GPU_VALUE = 30 /* the first of LP_GPU_VALUES, enum lp_gpu_value */
 };
-#define LP_FAKE_KEYS 30
+#define LP_FAKE_KEYS (30 + LP_GPU_VALUES)
 
 /** Three extents of a grid or block in one value: x has 32 bits, y and z have 16. */
 #define LP_FAKE_EXTENTS(x, y, z) ((uint64_t)(z) << 48 | (uint64_t)(y) << 32 | (x))
@@ -118,10 +121,10 @@ enum lp_fake_key {
 
 /** A statement with defaults filled in. */
 struct lp_fake_op {
-    uint8_t verb;      /* enum lp_fake_verb */
-    uint8_t choice;    /* LLMPERF_QUANTITY_…, enum lp_fake_copy, lp_fake_fault or lp_served */
-    uint32_t keys_set; /* set of enum lp_fake_key */
+    uint8_t verb;   /* enum lp_fake_verb */
+    uint8_t choice; /* LLMPERF_QUANTITY_…, enum lp_fake_copy, lp_fake_fault or lp_served */
     uint32_t line;
+    uint64_t keys_set;               /* set of enum lp_fake_key */
     uint32_t first_name, name_count; /* in names of the script */
     uint32_t partner;                /* index of the matching done, repeat or on */
     uint64_t number;

@@ -383,6 +383,22 @@ static void record_counter(void *context, const struct lp_counter_fact *fact, co
         recorder->next.counter(recorder->next.context, fact, values);
 }
 
+static void record_gpu(void *context, const struct lp_gpu_sample *sample)
+{
+    struct lp_recorder *recorder = context;
+
+    if (has_room(recorder, sample->time_ns)) {
+        put_number(recorder, sample->time_ns);
+        put_number(recorder, sample->device);
+        put_number(recorder, LP_GPU_VALUES);
+        for (size_t i = 0; i < LP_GPU_VALUES; i++)
+            put_number(recorder, sample->values[i] + 1);
+        write_chunk(recorder, LP_CHUNK_GPU);
+    }
+    if (recorder->next.gpu)
+        recorder->next.gpu(recorder->next.context, sample);
+}
+
 static void free_recorder(struct lp_recorder *recorder)
 {
     if (recorder->file)
@@ -436,8 +452,8 @@ struct lp_device_sink lp_recorder_sink(struct lp_recorder *recorder,
                                        const struct lp_device_sink *next)
 {
     recorder->next = *next;
-    return (struct lp_device_sink){ recorder,      record_host, record_activities,
-                                    record_graphs, record_plan, record_counter };
+    return (struct lp_device_sink){ recorder,    record_host,    record_activities, record_graphs,
+                                    record_plan, record_counter, record_gpu };
 }
 
 void lp_recorder_flush(struct lp_recorder *recorder)

@@ -11,9 +11,8 @@
 #include "lib/device/device.h"
 
 #define LP_RECORDING_MAGIC "LLMPREC"
-/* 2: graph events, and graphs in launch records; 3: START, FULL; 4: SHAPES, requests;
- * 5: host calls, memory, and
- * the version also in START, which has a checksum. */
+/* 2: graph events, and graphs in launch records; 3: START, FULL; 4: SHAPES, requests; 5: host
+ * calls, memory, GPU, and the version also in START, which has a checksum. */
 #define LP_RECORDING_VERSION 5
 #define LP_RECORDING_OLDEST  1 /* oldest version that can be read */
 
@@ -29,11 +28,14 @@ enum lp_chunk_type {
     LP_CHUNK_GRAPH = 8,    /* count, then graph events */
     LP_CHUNK_PLAN = 9,     /* struct lp_counter_plan: texts, numbers, columns */
     LP_CHUNK_COUNTERS =
-        10,              /* count, then facts; each has a double per column, unless it is a skip */
-    LP_CHUNK_START = 11, /* one moment: time of the records, ns since 1970, and the process; 0: not
-                         known; then the version. The first chunk */
-    LP_CHUNK_FULL = 12,  /* the size limit was reached: facts from this time on are missing */
-    LP_CHUNK_SHAPES = 13 /* first id, count, then the numbers of each */
+        10,               /* count, then facts; each has a double per column, unless it is a skip */
+    LP_CHUNK_START = 11,  /* one moment: time of the records, ns since 1970, and the process; 0: not
+                          known; then the version. The first chunk */
+    LP_CHUNK_FULL = 12,   /* the size limit was reached: facts from this time on are missing */
+    LP_CHUNK_SHAPES = 13, /* first id, count, then the numbers of each */
+    /* State of a GPU: time, device, count, then so many values + 1 (0: not known). The number
+     * differs from the others in two bits: no checksum covers it. */
+    LP_CHUNK_GPU = 60
 };
 
 struct lp_chunk_header {

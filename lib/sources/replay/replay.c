@@ -458,6 +458,27 @@ static int read_full(struct replay *replay, struct lp_varint_reader *reader)
     return reader->failed || replay->stats.full_ns == 0 ? damaged(replay, "the limit") : 0;
 }
 
+/* Values that this version does not know are passed over. */
+static int read_gpu(struct replay *replay, struct lp_varint_reader *reader,
+                    const struct lp_device_sink *sink)
+{
+    struct lp_gpu_sample sample = { .time_ns = lp_varint_get(reader) };
+    uint64_t device = lp_varint_get(reader), count = lp_varint_get(reader);
+
+    if (device > UINT16_MAX || count > (uint64_t)(reader->end - reader->at))
+        return damaged(replay, "a state of a GPU");
+    sample.device = (uint16_t)device;
+    for (size_t i = 0; i < LP_GPU_VALUES; i++)
+        sample.values[i] = i < count ? lp_varint_get(reader) - 1 : LLMPERF_UNKNOWN;
+    for (uint64_t i = LP_GPU_VALUES; i < count; i++)
+        lp_varint_get(reader);
+    if (reader->failed)
+        return damaged(replay, "a state of a GPU");
+    if (sink->gpu)
+        sink->gpu(sink->context, &sample);
+    return 0;
+}
+
 static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_reader *reader,
                       const struct lp_device_sink *sink)
 {
@@ -479,6 +500,8 @@ static int read_chunk(struct replay *replay, uint32_t type, struct lp_varint_rea
         return read_plan(replay, reader, sink);
     case LP_CHUNK_COUNTERS:
         return read_counters(replay, reader, sink);
+    case LP_CHUNK_GPU:
+        return read_gpu(replay, reader, sink);
     case LP_CHUNK_START:
         return read_start(replay, reader);
     case LP_CHUNK_FULL:

@@ -165,7 +165,8 @@ static void pass_counter(void *context, const struct lp_counter_fact *fact, cons
 static int play(struct player *player)
 {
     const struct lp_device_sink sink = { player,      pass_host, pass_activities,
-                                         pass_graphs, pass_plan, pass_counter };
+                                         pass_graphs, pass_plan, pass_counter,
+                                         NULL };
     const struct lp_device_ops *ops = player->source->ops;
     int status;
 

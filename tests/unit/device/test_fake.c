@@ -25,7 +25,8 @@ static int play_file(struct facts *facts, const char *path, bool memory_activiti
                                          .pool_bytes = 1 << 20,
                                          .memory_activities = memory_activities,
                                          .names = &facts->names };
-    struct lp_device_sink sink = { facts, take_fact_host, take_fact_activities, NULL, NULL, NULL };
+    struct lp_device_sink sink = { facts, take_fact_host, take_fact_activities, NULL, NULL, NULL,
+                                   NULL };
     struct lp_device_source *source = NULL;
     int status = lp_device_open_fake(&options, &source);
 

@@ -47,7 +47,8 @@ static struct lp_device_source *open_live(struct facts *facts, uint64_t pool_byt
 /* What the collector does in each round. */
 static void collect(struct lp_device_source *source, struct facts *facts, bool force)
 {
-    struct lp_device_sink sink = { facts, take_fact_host, take_fact_activities, NULL, NULL, NULL };
+    struct lp_device_sink sink = { facts, take_fact_host, take_fact_activities, NULL, NULL, NULL,
+                                   NULL };
 
     facts->calls++;
     source->ops->flush(source, force);

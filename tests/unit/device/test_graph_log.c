@@ -28,7 +28,7 @@ static void take(void *context, const struct lp_graph_event *events, size_t coun
 
 static void drain(struct told *told)
 {
-    const struct lp_device_sink sink = { told, NULL, NULL, take, NULL, NULL };
+    const struct lp_device_sink sink = { told, NULL, NULL, take, NULL, NULL, NULL };
 
     told->events.count = 0;
     lp_graph_log_drain(&sink);

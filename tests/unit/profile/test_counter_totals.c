@@ -401,9 +401,11 @@ static void take_counter(void *context, const struct lp_counter_fact *fact, cons
 static void record_and_replay(void (*write)(const struct lp_device_sink *sink),
                               struct lp_counter_totals *totals)
 {
-    struct lp_device_sink nobody = { NULL, take_nothing_host, take_nothing, NULL, NULL, NULL };
-    struct lp_device_sink sink = { totals, take_nothing_host, take_nothing,
-                                   NULL,   take_plan,         take_counter };
+    struct lp_device_sink nobody = {
+        NULL, take_nothing_host, take_nothing, NULL, NULL, NULL, NULL
+    };
+    struct lp_device_sink sink = { totals,    take_nothing_host, take_nothing, NULL,
+                                   take_plan, take_counter,      NULL };
     struct lp_device_options options = { .path = path, .names = &names };
     struct lp_device_stats stats = { 0 };
     struct lp_device_source *source;

@@ -37,7 +37,7 @@ static void take_host(void *context, uint32_t thread, const struct lp_record *re
 static struct told drain(void)
 {
     struct told told = { .records = { NULL, 0, 0 }, .threads = { NULL, 0, 0 } };
-    const struct lp_device_sink sink = { &told, take_host, NULL, NULL, NULL, NULL };
+    const struct lp_device_sink sink = { &told, take_host, NULL, NULL, NULL, NULL, NULL };
 
     lp_capture_drain(&sink);
     return told;

@@ -67,6 +67,7 @@ static llmperf_profile *make_full_profile(void)
         struct lp_latency_row latency = { .stats = LLMPERF_LATENCY_INIT };
         llmperf_slow_request slow = LLMPERF_SLOW_REQUEST_INIT;
         llmperf_load load = LLMPERF_LOAD_INIT;
+        llmperf_energy energy = LLMPERF_ENERGY_INIT;
 
         iteration.region = spread.stats.region = window.region = kernel.region = "LLM@decode_step";
         iteration.sequence = window.number = kernel.window = metric.count = i;
@@ -82,7 +83,10 @@ static llmperf_profile *make_full_profile(void)
         assert_ok(lp_vector_push(&profile->requests, requests));
         assert_ok(lp_vector_push(&profile->latencies, latency));
         assert_ok(lp_vector_push(&profile->slow_requests, slow));
+        energy.device = (int32_t)i;
+        energy.energy_j = 4 * i;
         assert_ok(lp_vector_push(&profile->load, load));
+        assert_ok(lp_vector_push(&profile->energy, energy));
         assert_ok(lp_vector_push(&profile->iterations, iteration));
         assert_ok(lp_vector_push(&profile->iteration_stats, spread));
         assert_ok(lp_vector_push(&profile->windows, window));
@@ -317,7 +321,7 @@ static void a_run_that_goes_on_or_was_killed_has_none_and_a_closed_one_has(void 
     assert_ok(lp_store_write(store, profile));
     assert_ok(lp_store_close(store));
     assert_run_holds(run_path, profile);
-    assert_sql_gives("SELECT count(*) FROM checksum", "22");
+    assert_sql_gives("SELECT count(*) FROM checksum", "23");
     run_sql(run_path, "UPDATE ledger SET kernels_seen=kernels_seen+1");
     assert_not_opened(run_path, LLMPERF_EFORMAT, CHANGED);
     llmperf_profile_free(profile);

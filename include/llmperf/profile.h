@@ -281,6 +281,20 @@ typedef struct llmperf_kernel_shape {
     double waves;            /**< blocks of the grid / (SMs x blocks_per_sm) */
     double tail_share; /**< tail effect: 1 - waves / waves rounded up, the share of block slots that
                           stays empty if all blocks take equally long */
+    uint64_t first_ns; /**< start of its first call, in the clock of the iterations */
+    const char *model_operator; /**< operator of the model that it computes: "qkv"; NULL: unknown */
+    uint64_t m, n, k;           /**< matrix product: m x n numbers, each a sum of k products; m is
+                                   tokens, n and k are those of the weights. LLMPERF_UNKNOWN:
+                                   unknown, see shape_reason */
+    uint64_t batch;             /**< such products in one call */
+    const char *shape_reason; /**< why m, n and k of a kernel of class GEMM are unknown; NULL: they
+                                 are known, or it is of another class */
+    double call_flops;        /**< 2 m n k x batch */
+    double call_bytes;        /**< of the three matrices, each read or written once */
+    double tflops, gbs;       /**< achieved: TFLOP/s, GB/s */
+    const char *dtype;        /**< format that the product is computed in */
+    double achievable_ms;     /**< time of a call at the rates that good kernels reach */
+    const char *achievable_source; /**< where these come from; NULL: unknown */
 } llmperf_kernel_shape;
 #define LLMPERF_KERNEL_SHAPE_INIT LLMPERF_INIT(llmperf_kernel_shape)
 

@@ -145,12 +145,12 @@ static int work_out(struct lp_findings *findings)
         return status;
     lp_bounds_set(findings);
     if ((status = lp_stage_rows_add(findings)) < 0 || (status = lp_stages_mark(findings)) < 0 ||
+        (status = lp_kernel_shapes_init(&findings->kernel_shapes, findings)) < 0 ||
         (status = lp_waterfalls_init(&findings->waterfalls, findings)) < 0 ||
         (status = lp_advice_add(findings)) < 0 ||
         (status = lp_cost_centres_init(&findings->cost_centres, findings)) < 0)
         return status;
-    if ((status = lp_tables_init(&findings->tables, findings->profile)) < 0 ||
-        (status = lp_kernel_shapes_init(&findings->kernel_shapes, findings)) < 0)
+    if ((status = lp_tables_init(&findings->tables, findings->profile)) < 0)
         return status;
     return lp_kernel_works_read(&findings->kernel_works, findings);
 }

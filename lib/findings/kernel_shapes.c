@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/findings/kernel_shapes.h"
 
+#include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/findings/findings.h"
+#include "lib/findings/limits/achievable.h"
+#include "lib/findings/stage_gemms.h"
 #include "lib/hardware/occupancy.h"
+#include "lib/profile/data.h"
 #include "lib/profile/fields.h"
+#include "llmperf/region.h"
 #include "llmperf/sys/hardware.h"
 
 /* Of the GPU that the findings are about; without data all is 0. */
@@ -49,6 +57,27 @@ static void apply(const struct gpu *gpu, llmperf_kernel_shape *row)
     row->tail_share = 1 - row->waves / ceil(row->waves);
 }
 
+static void set_rates(const struct lp_findings *findings, llmperf_kernel_shape *row)
+{
+    struct lp_achievable achievable = { LP_ACHIEVABLE, false };
+
+    if (!(row->call_flops > 0) || !(row->mean_ms > 0))
+        return;
+    row->tflops = row->call_flops / row->mean_ms / 1e9;
+    row->gbs = row->call_bytes / row->mean_ms / 1e6;
+    if (!lp_findings_describes(findings, row->device))
+        return;
+    achievable = row->batch == 1
+                     ? lp_achievable_product(&findings->limits, row->dtype, row->m, row->n, row->k)
+                     : achievable;
+    row->achievable_ms =
+        lp_bound_ms(&findings->limits, row->dtype, row->call_flops, row->call_bytes) /
+        achievable.share;
+    if (!isnan(row->achievable_ms))
+        row->achievable_source =
+            achievable.measured ? "measured on this GPU" : "80 % of the bound, assumed";
+}
+
 int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findings *findings)
 {
     size_t count = lp_row_count(findings->profile, LP_ROW_KERNEL_SHAPE);
@@ -59,6 +88,7 @@ int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findi
     if (lp_vector_reserve(&shapes->rows, count) < 0)
         return LLMPERF_ENOMEM;
     read_gpu(&gpu, findings->limits.hardware);
+    shapes->rows.count = count;
     for (size_t i = 0; i < count; i++) {
         const llmperf_kernel_shape *row = lp_row_at(findings->profile, LP_ROW_KERNEL_SHAPE, i);
 
@@ -66,8 +96,83 @@ int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findi
         if (is_known(row) && lp_findings_describes(findings, row->device))
             apply(&gpu, &shapes->rows.items[i]);
     }
-    shapes->rows.count = count;
+    if (lp_stage_gemms_find(findings, shapes->rows.items, count, (uint64_t)gpu.sms) < 0)
+        return LLMPERF_ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        set_rates(findings, &shapes->rows.items[i]);
     return 0;
+}
+
+static bool has_short_name(const llmperf_kernel_shape *row, const char *short_name)
+{
+    struct lp_text full = { NULL, 0, 0, false }, brief = { NULL, 0, 0, false };
+    bool has;
+
+    lp_kernel_demangle(&full, row->name);
+    if (!full.failed)
+        lp_kernel_shorten(&brief, full.bytes);
+    has = brief.bytes && !brief.failed && strcmp(brief.bytes, short_name) == 0;
+    lp_text_clear(&full);
+    lp_text_clear(&brief);
+    return has;
+}
+
+const llmperf_kernel_shape *lp_kernel_shape_find(const struct lp_kernel_shapes *shapes,
+                                                 const char *stage, const char *label,
+                                                 const char *short_name)
+{
+    const llmperf_kernel_shape *best = NULL;
+
+    for (size_t i = 0; i < shapes->rows.count; i++) {
+        const llmperf_kernel_shape *row = &shapes->rows.items[i];
+
+        if (row->kind == LLMPERF_ACTIVITY_KERNEL && row->region &&
+            lp_region_is_in(row->region, stage) && (!best || row->total_ms > best->total_ms) &&
+            lp_compare_text(lp_label_in_stage(row->region, row->captured_in, stage), label) == 0 &&
+            has_short_name(row, short_name))
+            best = row;
+    }
+    return best;
+}
+
+void lp_kernel_shape_words(const llmperf_kernel_shape *row, struct lp_text *out)
+{
+    if (row->m == LLMPERF_UNKNOWN)
+        return;
+    if (row->batch > 1)
+        lp_text_printf(out, "%" PRIu64 " of ", row->batch);
+    lp_text_printf(out, "%" PRIu64 " x %" PRIu64 " x %" PRIu64, row->m, row->n, row->k);
+    if (isnan(row->tflops))
+        return;
+    lp_text_printf(out, " at %s TFLOP/s and %s GB/s", LP_NUMBER(row->tflops, 3),
+                   LP_NUMBER(row->gbs, 3));
+    if (!isnan(row->achievable_ms))
+        lp_text_printf(out, ", %.0f %% of what is achievable (%s)",
+                       100 * row->achievable_ms / row->mean_ms, row->achievable_source);
+}
+
+static bool same_but_numbers(const char *a, const char *b)
+{
+    for (; a && b && *a && *b; a++, b++) {
+        while (isdigit((unsigned char)*a) && isdigit((unsigned char)a[1]))
+            a++;
+        while (isdigit((unsigned char)*b) && isdigit((unsigned char)b[1]))
+            b++;
+        if (*a != *b && !(isdigit((unsigned char)*a) && isdigit((unsigned char)*b)))
+            return false;
+    }
+    return a && b ? *a == *b : a == b;
+}
+
+bool lp_kernel_shapes_alike(const llmperf_kernel_shape *a, const llmperf_kernel_shape *b)
+{
+    return a->kind == b->kind && a->device == b->device && a->grid_x == b->grid_x &&
+           a->grid_y == b->grid_y && a->grid_z == b->grid_z && a->block_x == b->block_x &&
+           a->block_y == b->block_y && a->block_z == b->block_z && a->registers == b->registers &&
+           a->dynamic_shared_bytes == b->dynamic_shared_bytes && a->m == b->m && a->n == b->n &&
+           a->k == b->k && a->batch == b->batch && strcmp(a->name, b->name) == 0 &&
+           same_but_numbers(a->region, b->region) &&
+           same_but_numbers(a->captured_in, b->captured_in);
 }
 
 void lp_kernel_shapes_clear(struct lp_kernel_shapes *shapes)

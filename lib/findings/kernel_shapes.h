@@ -4,6 +4,9 @@
 #ifndef LP_FINDINGS_KERNEL_SHAPES_H
 #define LP_FINDINGS_KERNEL_SHAPES_H
 
+#include <stdbool.h>
+
+#include "lib/base/text.h"
 #include "lib/base/vector.h"
 #include "llmperf/profile.h"
 
@@ -17,5 +20,21 @@ struct lp_kernel_shapes {
 /** 0 or LLMPERF_ENOMEM. Clear them afterwards in both cases. */
 int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findings *findings);
 void lp_kernel_shapes_clear(struct lp_kernel_shapes *shapes);
+
+/** The shape with most time of a kernel in a stage.
+ * @param label       Of the region in the stage, as lp_label_in_stage() gives it.
+ * @param short_name  As in llmperf_kernel_stats.
+ * @return NULL: none is known. */
+const llmperf_kernel_shape *lp_kernel_shape_find(const struct lp_kernel_shapes *shapes,
+                                                 const char *stage, const char *label,
+                                                 const char *short_name);
+
+/** "8 x 6144 x 4096 at 20.1 TFLOP/s and 2520 GB/s, 61 % of what is achievable (measured on this
+ * GPU)". Nothing if m, n and k are unknown. */
+void lp_kernel_shape_words(const llmperf_kernel_shape *row, struct lp_text *out);
+
+/** Is it one kernel, launch geometry and product in both, in regions that differ in numbers only
+ * (layers)? */
+bool lp_kernel_shapes_alike(const llmperf_kernel_shape *a, const llmperf_kernel_shape *b);
 
 #endif

@@ -247,7 +247,9 @@ static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommen
                    PERCENT(part->busy_ms / stage->elapsed_ms));
     if (part->kernel)
         lp_text_printf(text, ". The longest is %s with %s ms", part->kernel, N(part->kernel_ms));
-    lp_text_printf(text, ". Good kernels reach about %s %% of the bound.", PERCENT(LP_ACHIEVABLE));
+    lp_text_printf(text, ". Good kernels reach about %s %% of the bound%s.",
+                   PERCENT(part->bound_ms / part->good_ms),
+                   part->measured ? ", as measured on this GPU" : "");
     if (is_unfused(stage) && is_of_class(part, "reduction"))
         lp_text_puts(text, " This is attention in separate kernels: use a fused one "
                            "(FlashAttention, scaled_dot_product_attention).");

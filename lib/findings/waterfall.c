@@ -8,6 +8,7 @@
 
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
+#include "lib/findings/kernels/products.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "llmperf/region.h"
@@ -60,14 +61,12 @@ static bool is_layer(const char *name)
     return name[digits] && strspn(name + digits, "0123456789") == strlen(name + digits);
 }
 
-/* Label of the innermost region below a stage that launched or captured a kernel; NULL: none that
- * says what it does. */
-static const char *label_in(const llmperf_kernel_stats *kernel, const char *stage)
+const char *lp_label_in_stage(const char *region, const char *captured_in, const char *stage)
 {
-    const char *path = kernel->captured_in ? kernel->captured_in : kernel->region;
+    const char *path = captured_in ? captured_in : region;
     const char *label = strrchr(path, '/');
 
-    if (kernel->captured_in ? !label : strcmp(path, stage) == 0)
+    if (captured_in ? !label : strcmp(path, stage) == 0)
         return NULL; /* in the stage itself, or directly in what was captured */
     label = label ? label + 1 : path;
     return is_layer(label) || strncmp(label, "LLM@(", 5) == 0 ? NULL : label;
@@ -127,10 +126,12 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
 {
     const char *stage = builder->stage->stats.path;
     const char *nested = nested_stage(builder->findings, kernel->region, stage);
-    struct lp_waterfall_part like = { .kind = nested ? LP_PART_NESTED : LP_PART_KERNELS,
-                                      .region = nested ? nested : label_in(kernel, stage),
-                                      .kernel_class = nested ? NULL : kernel_class,
-                                      .bound_ms = NAN };
+    struct lp_waterfall_part like = {
+        .kind = nested ? LP_PART_NESTED : LP_PART_KERNELS,
+        .region = nested ? nested : lp_label_in_stage(kernel->region, kernel->captured_in, stage),
+        .kernel_class = nested ? NULL : kernel_class,
+        .bound_ms = NAN
+    };
     struct lp_waterfall_part *part = find_part(builder, &like);
     const struct lp_waterfall_kernel fresh = {
         .region = like.region,
@@ -182,6 +183,16 @@ static bool has_word(const char *label, const char *word)
         if (strncasecmp(label, word, strlen(word)) == 0)
             return true;
     return false;
+}
+
+int lp_operator_points(const char *operator_name, const char *label)
+{
+    for (size_t i = 0; i < HOMES; i++)
+        if (strcmp(homes[i].operator, operator_name) == 0)
+            for (int word = 0; word < 3; word++)
+                if (has_word(label, homes[i].words[word]))
+                    return 3 - word;
+    return has_word(label, operator_name) ? 1 : 0;
 }
 
 static int points_of(const struct lp_waterfall_part *part, const char *const words[3],
@@ -240,18 +251,30 @@ static void take_nested(const struct builder *builder, double *flops, double *by
     }
 }
 
-static double bound_of(const struct lp_limits *limits, const struct lp_stage_operator *row,
-                       double calls)
+/* Time of the operator's products at the rates measured for their sizes / its lower bound; 0: none
+ * was measured. Of an operator with several forms the first counts. */
+static double measured_ratio(const struct lp_limits *limits, const struct lp_stage_operator *row)
 {
-    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
-    double compute_ms = 0, memory_ms = row->bytes / calls / (limits->bandwidth.value * 1e6);
+    const struct lp_gemm like = { .name = row->name, .dtype = row->dtype };
+    struct lp_gemms gemms = { .items = { NULL, 0, 0 } };
+    double bound_ms = 0, good_ms = 0;
 
-    if (row->flops > 0) {
-        if (llmperf_hardware_peak(limits->hardware, row->dtype, &peak) < 0)
-            return NAN;
-        compute_ms = row->flops / calls / (peak.value * 1e9);
+    lp_gemms_read(&gemms, &like, 1, row->products);
+    for (size_t i = 0; i < gemms.items.count; i++) {
+        const struct lp_gemm *gemm = &gemms.items.items[i];
+        struct lp_achievable achievable =
+            lp_achievable_product(limits, row->dtype, gemm->m, gemm->n, gemm->k);
+        double ms = lp_bound_ms(limits, row->dtype,
+                                2.0 * (double)gemm->m * (double)gemm->n * (double)gemm->k,
+                                lp_product_bytes(row->dtype, gemm->m, gemm->n, gemm->k));
+
+        if (gemm->form > 1 || gemm->batch > 1 || !achievable.measured)
+            continue;
+        bound_ms += (double)gemm->calls * ms;
+        good_ms += (double)gemm->calls * ms / achievable.share;
     }
-    return isnan(compute_ms) ? (double)NAN : fmax(compute_ms, memory_ms);
+    lp_vector_clear(&gemms.items);
+    return good_ms > 0 && !row->differs ? good_ms / bound_ms : 0;
 }
 
 static const char *why_no_operators(const struct builder *builder)
@@ -296,14 +319,19 @@ static void take_operators(struct builder *builder)
     for (size_t i = 0; i < profile->stage_operators.count; i++) {
         const struct lp_stage_operator *row = &profile->stage_operators.items[i];
         struct lp_waterfall_part *part;
-        double bound_ms;
+        double bound_ms, calls, ratio;
 
         if (strcmp(row->stage, stats->label) != 0)
             continue;
-        bound_ms = bound_of(&builder->findings->limits, row,
-                            (double)stats->instances * model_bytes / bytes);
-        if (bound_ms > 0 && (part = home_of(builder, row->name)))
-            part->bound_ms = fmax(part->bound_ms, 0) + bound_ms;
+        calls = (double)stats->instances * model_bytes / bytes;
+        bound_ms = lp_bound_ms(&builder->findings->limits, row->dtype, row->flops / calls,
+                               row->bytes / calls);
+        if (!(bound_ms > 0) || !(part = home_of(builder, row->name)))
+            continue;
+        ratio = measured_ratio(&builder->findings->limits, row);
+        part->bound_ms = fmax(part->bound_ms, 0) + bound_ms;
+        part->good_ms += bound_ms * (ratio > 0 ? ratio : 1 / LP_ACHIEVABLE);
+        part->measured |= ratio > 0;
     }
 }
 
@@ -350,8 +378,8 @@ static int add_bounds(struct builder *builder)
 
 double lp_part_loss(const struct lp_waterfall_part *part)
 {
-    return part->kind == LP_PART_KERNELS ? part->busy_ms - part->bound_ms / LP_ACHIEVABLE
-                                         : (double)NAN;
+    return part->kind == LP_PART_KERNELS && !isnan(part->bound_ms) ? part->busy_ms - part->good_ms
+                                                                   : (double)NAN;
 }
 
 static double busy_of(const struct lp_waterfall *waterfall)

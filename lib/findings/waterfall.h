@@ -4,9 +4,11 @@
 #ifndef LP_FINDINGS_WATERFALL_H
 #define LP_FINDINGS_WATERFALL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/base/vector.h"
+#include "lib/findings/limits/achievable.h"
 
 struct lp_findings;
 
@@ -40,8 +42,10 @@ struct lp_waterfall_part {
     double busy_ms;           /* KERNELS, NESTED: duration; NaN: other parts */
     double bound_ms;          /* KERNELS: lower bound of the model's operators that they are; NaN:
                                  no operator is known to be theirs */
-    double calls;             /* KERNELS, NESTED: how many ran */
-    const char *kernel;       /* KERNELS: the one with most time */
+    double good_ms; /* KERNELS with a bound: at the rates that good kernels reach (achievable.h) */
+    bool measured;  /* good_ms: of at least one operator measured on this GPU */
+    double calls;   /* KERNELS, NESTED: how many ran */
+    const char *kernel; /* KERNELS: the one with most time */
     double kernel_ms;
 };
 
@@ -62,14 +66,16 @@ struct lp_waterfall {
     LP_VECTOR(struct lp_waterfall_kernel) kernels;
 };
 
-/** Share of a roofline bound that good kernels reach: decode attention and GEMM that read from
- * device memory reach 75 to 90 % of the bandwidth of an H100 or H200 (docs/lab/deepseek-ocr.md:
- * lm_head 87 %, copies and reads 90 to 93 %). */
-#define LP_ACHIEVABLE 0.8
-
 /** Time a call that kernels lose against what good kernels reach, ms; NaN: their bound is not
  * known. */
 double lp_part_loss(const struct lp_waterfall_part *part);
+
+/** Label of the innermost region below a stage that launched or captured a kernel; NULL: none that
+ * says what it does. */
+const char *lp_label_in_stage(const char *region, const char *captured_in, const char *stage);
+
+/** How well the label of a region says that an operator of a model runs in it; 0: not at all. */
+int lp_operator_points(const char *operator_name, const char *label);
 
 /** Zero-initialised: none. */
 struct lp_waterfalls {

@@ -133,6 +133,8 @@ int lp_measured_peaks_read(const char *path, struct lp_measured_peaks *peaks_out
     read_text(config, "measured_at", peaks_out->measured_at, sizeof(peaks_out->measured_at));
     for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++)
         read_item(config, name, &peaks_out->items[i]);
+    if (llmperf_config_text(config, "sweep", &name) == 0)
+        lp_sweep_read(&peaks_out->sweep, name);
     llmperf_config_free(config);
     return peaks_out->measured_at[0]
                ? 0
@@ -213,6 +215,9 @@ int lp_measured_peaks_write(const char *path, const struct lp_measured_peaks *me
     lp_text_puts(&out, "peaks:\n");
     for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++)
         put_item(&out, name, &measured_peaks->items[i]);
+    lp_text_puts(&out, "# Matrix products m x n x k by dtype, memcpys by bytes: ns.\nsweep: '");
+    lp_sweep_write(&measured_peaks->sweep, &out);
+    lp_text_puts(&out, "'\n");
     if (out.failed)
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     else if ((status = make_folder_of(path)) == 0)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "lib/base/dtype.h"
+#include "lib/hardware/sweep.h"
 
 /** llmperf_measured_peak_name(): "copy", "read", then the dtypes. */
 enum { LP_PEAK_COPY, LP_PEAK_READ, LP_PEAK_DTYPE };
@@ -23,6 +24,7 @@ struct lp_measured_peaks {
     char uuid[64], driver[64], gpu[128];
     char measured_at[32]; /* UTC; "": nothing was measured */
     struct lp_measured_peak items[LP_MEASURED_PEAKS];
+    struct lp_sweep sweep; /* empty: not measured */
 };
 
 /** No measured peaks, with the `reason`. */

@@ -117,6 +117,16 @@ static void add_positive(struct lp_json *json, const char *key, uint64_t value)
         lp_json_null(json, key);
 }
 
+static void add_sweep(struct lp_json *json, const struct lp_sweep *sweep)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    lp_sweep_write(sweep, &text);
+    if (text.bytes && !text.failed)
+        lp_json_string(json, "sweep", text.bytes);
+    lp_text_clear(&text);
+}
+
 /* Peaks measured on this GPU with this driver: a report of this run, made on any machine, compares
  * the run with them. */
 static void add_peaks(struct lp_json *json, const struct lp_gpu *gpu)
@@ -138,6 +148,7 @@ static void add_peaks(struct lp_json *json, const struct lp_gpu *gpu)
     for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++)
         if (!isnan(measured_peaks.items[i].best))
             lp_json_number(json, name, measured_peaks.items[i].best);
+    add_sweep(json, &measured_peaks.sweep);
     lp_json_close(json, '}');
 }
 

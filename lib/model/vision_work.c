@@ -79,6 +79,14 @@ static void add_linear(struct build *build, const char *name, const char *kind, 
               2 * at->padded * in * out * layers * count);
     op->vector += at->tokens * out * layers * count;
     add_elements(build, op, at->padded * (in + out) * layers * count);
+    lp_operator_product(op, 1, 1, at->padded * count, out, in);
+    if (at->padded != at->tokens)
+        lp_operator_product(op, 2, 1, at->tokens * count, out, in);
+    if (out == 3 * in) { /* query, key and value apart */
+        lp_operator_product(op, 3, 3, at->padded * count, in, in);
+        if (at->padded != at->tokens)
+            lp_operator_product(op, 4, 3, at->tokens * count, in, in);
+    }
 }
 
 static void add_layers(struct build *build, const struct lp_vit *vit, const char *kind,
@@ -97,11 +105,14 @@ static void add_layers(struct build *build, const struct lp_vit *vit, const char
     op = next(build, "attention", kind, layers, 0);
     add_flops(op, pair * at->tokens * all, pair * at->padded * all);
     op->vector += SOFTMAX * vit->heads * at->tokens * at->span * all;
+    lp_operator_attention(op, vit->heads * count * (at->padded / at->span), at->span, at->span, d);
     add_linear(build, "o_proj", kind, layers, c, c, at, count);
     op = next(build, "mlp", kind, layers, layers * (2 * c * m + m + c));
     add_flops(op, 4 * at->tokens * c * m * all, 4 * at->tokens * c * m * all);
     op->vector += ACTIVATION * at->tokens * m * all;
     add_elements(build, op, at->tokens * 2 * (c + m) * all);
+    lp_operator_product(op, 0, 1, at->tokens * count, m, c);
+    lp_operator_product(op, 0, 1, at->tokens * count, c, m);
 }
 
 /* The layers of an encoder over a grid of patches. */
@@ -119,6 +130,8 @@ static void add_vit(struct build *build, const struct lp_vit *vit, struct grid g
         add_flops(op, flops, flops);
         add_elements(build, op,
                      patches * count * (vit->width + vit->channels * vit->patch * vit->patch));
+        lp_operator_product(op, 0, 1, patches * count, vit->width,
+                            vit->channels * vit->patch * vit->patch);
     }
     if (windowed) {
         uint64_t w = vit->window;
@@ -178,6 +191,8 @@ static void add_conv(const struct build *build, struct lp_operator *op, const st
     add_flops(op, flops, flops);
     op->vector += places * conv->out * (conv->norm ? 3U : 1U);
     add_elements(build, op, places * conv->out + (lp_u128)in.rows * in.columns * count * conv->in);
+    lp_operator_product(op, 0, 1, places, conv->out,
+                        (lp_u128)conv->kernel * conv->kernel * conv->in);
 }
 
 /* The chain of convolutions; *grid is the size of its input, then of its output. */
@@ -223,6 +238,7 @@ static void add_linear_head(struct build *build, lp_u128 rows)
     add_flops(op, flops, flops);
     op->vector += vision->linear_bias ? rows * out : 0;
     add_elements(build, op, rows * (in + out));
+    lp_operator_product(op, 0, 1, rows, out, in);
 }
 
 /* Token grid of a view. */

@@ -57,6 +57,44 @@ struct lp_operator *lp_operator_add(struct lp_operators *list, const char *name,
     return added;
 }
 
+static void add_shape(struct lp_operator *op, const struct lp_product *product)
+{
+    for (size_t i = 0; i < op->product_count && i < LP_PRODUCTS_MAX; i++) {
+        struct lp_product *other = &op->products[i];
+
+        if (other->form == product->form && other->m == product->m && other->n == product->n &&
+            other->k == product->k && other->batch == product->batch) {
+            other->count += product->count;
+            return;
+        }
+    }
+    if (op->product_count < LP_PRODUCTS_MAX)
+        op->products[op->product_count] = *product;
+    op->product_count++;
+}
+
+void lp_operator_product(struct lp_operator *op, uint32_t form, uint32_t count, lp_u128 m,
+                         lp_u128 n, lp_u128 k)
+{
+    struct lp_product product = { (uint64_t)m, (uint64_t)n, (uint64_t)k, 1, count, form, 0 };
+
+    if (m > 0 && n > 0 && k > 0)
+        add_shape(op, &product);
+}
+
+void lp_operator_attention(struct lp_operator *op, lp_u128 batch, lp_u128 queries, lp_u128 keys,
+                           lp_u128 width)
+{
+    struct lp_product scores = { (uint64_t)queries, (uint64_t)keys, (uint64_t)width, 0, 1, 1, 0 };
+    struct lp_product values = { (uint64_t)queries, (uint64_t)width, (uint64_t)keys, 0, 1, 1, 0 };
+
+    if (batch > UINT32_MAX)
+        return;
+    scores.batch = values.batch = (uint32_t)batch;
+    add_shape(op, &scores);
+    add_shape(op, &values);
+}
+
 static struct lp_operator *add(const struct build *build, const char *name)
 {
     struct lp_operator *added = lp_operator_add(build->out, name, build->kind, build->layers);
@@ -128,6 +166,19 @@ static void add_rotation(const struct build *build)
     op->vector = build->step->tokens * op->layers * ROTATION * elements;
 }
 
+/* Requests of one length: their heads are one batch. */
+static void add_attention_products(const struct build *build, struct lp_operator *op)
+{
+    const struct lp_step *step = build->step;
+    lp_u128 requests = step->input.requests, tokens = step->tokens + step->cached;
+
+    if (requests == 0 || step->tokens % requests || tokens % requests || build->window ||
+        build->decoder->kv_rank > 0)
+        return;
+    lp_operator_attention(op, requests * build->decoder->heads / step->tensor,
+                          step->tokens / requests, tokens / requests, build->decoder->head_dim);
+}
+
 static void add_attention(const struct build *build)
 {
     const struct lp_step *step = build->step;
@@ -145,6 +196,20 @@ static void add_attention(const struct build *build)
     op->vector = pairs * SOFTMAX * (build->decoder->heads / step->tensor);
     op->kv_read = step->read[build->window] * cache;
     op->kv_write = step->tokens * cache;
+    add_attention_products(build, op);
+}
+
+/* Query, key and value from one matrix, or the query's apart. */
+static void add_input_products(const struct build *build, struct lp_operator *op)
+{
+    lp_u128 h = build->decoder->hidden, all = build->local.in_weights / h;
+    lp_u128 key = build->local.kv_elements / 2;
+
+    if (build->decoder->kv_rank > 0) /* several small matrices, absorbed or not */
+        return;
+    lp_operator_product(op, 1, 1, build->step->padded, all, h);
+    lp_operator_product(op, 2, 1, build->step->padded, all - 2 * key, h);
+    lp_operator_product(op, 2, 2, build->step->padded, key, h);
 }
 
 static void add_projections(const struct build *build)
@@ -156,6 +221,7 @@ static void add_projections(const struct build *build)
                     build->local.in_elements, decoder->plain_attention);
     op->weights += lp_dtype_bytes(build->step->base, (lp_u128)build->local.in_bias * op->layers);
     op->vector = build->step->tokens * build->local.in_bias * op->layers;
+    add_input_products(build, op);
     if (decoder->rotary)
         add_rotation(build);
     add_attention(build);
@@ -164,6 +230,8 @@ static void add_projections(const struct build *build)
     op->weights += lp_dtype_bytes(build->step->base, (lp_u128)build->local.out_bias * op->layers);
     op->vector = build->step->tokens * build->local.out_bias * op->layers;
     op->communication = ring_bytes(build);
+    lp_operator_product(op, 0, 1, build->step->padded, decoder->hidden,
+                        build->local.out_weights / decoder->hidden);
 }
 
 /* A (gated) MLP of `size`, split over the GPUs of a layer. */
@@ -177,6 +245,10 @@ static struct lp_operator *add_mlp(const struct build *build, const char *name, 
 
     op->vector = build->step->tokens * op->layers * ACTIVATION * local;
     op->communication = ring_bytes(build);
+    lp_operator_product(op, gated ? 1 : 0, 1, build->step->padded, gated ? 2 * local : local, h);
+    if (gated)
+        lp_operator_product(op, 2, 2, build->step->padded, local, h);
+    lp_operator_product(op, 0, 1, build->step->padded, h, local);
     return op;
 }
 
@@ -206,6 +278,7 @@ static void add_router(const struct build *build)
     if (decoder->router_bias)
         op->weights += lp_dtype_bytes(LLMPERF_DTYPE_FP32, (lp_u128)decoder->experts * op->layers);
     op->vector = build->step->tokens * op->layers * SOFTMAX * outputs;
+    lp_operator_product(op, 0, 1, build->step->padded, outputs, decoder->hidden);
 }
 
 /* Each token is sent to `chosen` experts on other GPUs and back; a GPU has its part of the
@@ -302,6 +375,9 @@ static void add_output(struct build *build)
     op->expected = (double)whole * step->useful_rows / (double)step->tensor;
     op->hardware = 2 * h * local * step->rows;
     op->activations = lp_dtype_bytes(op->dtype, step->rows * (h + local));
+    lp_operator_product(op, 1, 1, step->rows, local, h);
+    if (step->rows != step->padded) /* of all positions */
+        lp_operator_product(op, 2, 1, step->padded, local, h);
     if (step->rows > 0) /* not read by a chunk without logits */
         op->weights = lp_dtype_bytes(op->dtype, h * local);
 }

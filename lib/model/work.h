@@ -25,9 +25,24 @@ struct lp_step {
     double useful_tokens, useful_rows, useful_pairs[2];
 };
 
+/** Most different matrix products of an operator; of one with more none is listed. */
+#define LP_PRODUCTS_MAX 10
+
+/** A matrix product that a layer does: m x n numbers, each a sum of k products. m is tokens.
+ * Engines compute an operator in one of several forms, fused or not. */
+struct lp_product {
+    uint64_t m, n, k;
+    uint32_t batch; /* products of this shape in one kernel */
+    uint32_t count; /* kernels of this shape in a layer */
+    uint32_t form;  /* 0: in all forms; else products of one form belong together */
+    uint32_t reserved;
+};
+
 struct lp_operator {
     const char *name, *layer_kind;
     uint64_t layers;
+    struct lp_product products[LP_PRODUCTS_MAX]; /* in the order of their computation */
+    size_t product_count;                        /* above LP_PRODUCTS_MAX: too many */
     lp_u128 model, vector, hardware;
     lp_u128 weights, kv_read, kv_write, activations, communication;
     double expected; /* model FLOPs before rounding */
@@ -48,6 +63,14 @@ int lp_step_prepare(const struct llmperf_model *model, const llmperf_step *input
 /** Add an operator with names only. */
 struct lp_operator *lp_operator_add(struct lp_operators *list, const char *name,
                                     const char *layer_kind, uint64_t layers);
+
+/** Add a product to the operator's, with 1 in a batch. */
+void lp_operator_product(struct lp_operator *op, uint32_t form, uint32_t count, lp_u128 m,
+                         lp_u128 n, lp_u128 k);
+
+/** The products of scores and values, the form of attention without a kernel of its own. */
+void lp_operator_attention(struct lp_operator *op, lp_u128 batch, lp_u128 queries, lp_u128 keys,
+                           lp_u128 width);
 
 void lp_decoder_work(const struct llmperf_model *model, const struct lp_step *step,
                      struct lp_operators *out);

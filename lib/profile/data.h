@@ -37,7 +37,9 @@ struct lp_iteration_stats_row {
 struct lp_stage_operator {
     const char *stage;                     /* label */
     const char *name, *layer_kind, *dtype; /* "qkv", "moe", "bf16" */
-    uint32_t layers, reserved;
+    uint32_t layers;
+    uint32_t differs;     /* 1: calls of the stage differ in its products */
+    const char *products; /* lp_gemms_read(); NULL: none are known */
     double flops, bytes;
 };
 

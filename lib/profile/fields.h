@@ -230,10 +230,24 @@ enum lp_unknown {
     F(NUMBER, max_ms, "ms", MAX, NEVER, "max_ms") \
     F(COUNT, timed_launches, "", SUM, NEVER, "timed_launches") \
     F(NUMBER, launch_ms, "ms", SUM_KNOWN, NOT_COLLECTED, "launch_ms") \
+    F(COUNT, first_ns, "ns", MIN, OTHER, "first_ns") \
     F(COUNT, blocks_per_sm, "", LATER, OTHER, "blocks_per_sm") \
     F(NUMBER, occupancy, "1", LATER, OTHER, "occupancy") \
     F(NUMBER, waves, "", LATER, OTHER, "waves") \
-    F(NUMBER, tail_share, "1", LATER, OTHER, "tail_share")
+    F(NUMBER, tail_share, "1", LATER, OTHER, "tail_share") \
+    F(TEXT, model_operator, "", LATER, OTHER, "model_operator") \
+    F(COUNT, m, "", LATER, OTHER, "m") \
+    F(COUNT, n, "", LATER, OTHER, "n") \
+    F(COUNT, k, "", LATER, OTHER, "k") \
+    F(COUNT, batch, "", LATER, OTHER, "batch") \
+    F(TEXT, shape_reason, "", LATER, OTHER, "shape_reason") \
+    F(NUMBER, call_flops, "FLOP", LATER, OTHER, "call_flops") \
+    F(NUMBER, call_bytes, "bytes", LATER, OTHER, "call_bytes") \
+    F(NUMBER, tflops, "TFLOP/s", LATER, OTHER, "tflops") \
+    F(NUMBER, gbs, "GB/s", LATER, OTHER, "gbs") \
+    F(TEXT, dtype, "", LATER, OTHER, "dtype") \
+    F(NUMBER, achievable_ms, "ms", LATER, OTHER, "achievable_ms") \
+    F(TEXT, achievable_source, "", LATER, OTHER, "achievable_source")
 
 /** llmperf_operator_stats */
 #define LP_OPERATOR_FIELDS(F) \

@@ -433,6 +433,7 @@ static int add_shape_row(struct freezer *freezer, const struct lp_shape_total *t
     row.mean_ms = row.total_ms / (double)total->calls;
     row.min_ms = to_ms(total->min_ns);
     row.max_ms = to_ms(total->max_ns);
+    row.first_ns = total->first_ns;
     row.timed_launches = total->timed_calls;
     if (total->timed_calls > 0)
         row.launch_ms = to_ms(total->call_ns);

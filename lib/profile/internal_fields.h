@@ -116,7 +116,8 @@
     F(NAME, layer_kind, "", KEY, NEVER, "layers_of", NULL, "kind of the layers that have it: `dense`, `moe`, `output`") \
     F(NAME, dtype, "", KEY, NEVER, "dtype", NULL, "format that it computes in") \
     F(WORD, layers, "", MAX, NEVER, "layers", NULL, "layers that have it") \
-    F(RESERVED, reserved, "", FIRST, NEVER, NULL, NULL, "") \
+    F(WORD, differs, "", MAX, NEVER, NULL, NULL, "1: calls of the stage differ in its matrix products") \
+    F(TEXT, products, "", FIRST, OTHER, NULL, NULL, "matrix products of a layer in the first call, each as `FORM:COUNT*BATCHxMxNxK`; of forms above 0 an engine computes one; null: none are known") \
     F(NUMBER, flops, "FLOP", SUM, NEVER, "flops", NULL, "FLOPs") \
     F(NUMBER, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of device memory")
 

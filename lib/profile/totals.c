@@ -328,7 +328,8 @@ static uint32_t add_shape_row(struct lp_totals *totals, struct lp_kernel_total *
     struct lp_shape_total total = { .kernel = (uint32_t)(kernel - totals->kernels.items),
                                     .shape = shape,
                                     .next = (uint32_t)totals->shapes.count,
-                                    .min_ns = UINT64_MAX };
+                                    .min_ns = UINT64_MAX,
+                                    .first_ns = UINT64_MAX };
 
     if (lp_vector_push(&totals->shapes, total) < 0 ||
         lp_hashmap_put(&totals->shape_rows, total.kernel, shape, total.next) < 0)
@@ -387,6 +388,7 @@ static void add_to_shape(struct lp_totals *totals, struct lp_kernel_total *kerne
     shape->total_ns += duration;
     shape->min_ns = duration < shape->min_ns ? duration : shape->min_ns;
     shape->max_ns = duration > shape->max_ns ? duration : shape->max_ns;
+    shape->first_ns = activity->start_ns < shape->first_ns ? activity->start_ns : shape->first_ns;
     shape->timed_calls += activity->call_ns != 0;
     shape->call_ns += activity->call_ns;
 }

@@ -46,7 +46,7 @@ struct lp_shape_total {
     uint32_t kernel; /* row of the kernel */
     uint32_t shape;  /* LP_SHAPE_OTHER: all that found no row of their own */
     uint32_t next;   /* row of the shape that came after this one the last time */
-    uint64_t calls, bytes, total_ns, min_ns, max_ns;
+    uint64_t calls, bytes, total_ns, min_ns, max_ns, first_ns;
     uint64_t timed_calls, call_ns; /* those whose launch call has a known length; Σ of it */
 };
 

@@ -672,6 +672,20 @@ class llmperf_kernel_shape(Structure):
         ("occupancy", c_double),
         ("waves", c_double),
         ("tail_share", c_double),
+        ("first_ns", c_uint64),
+        ("model_operator", c_char_p),
+        ("m", c_uint64),
+        ("n", c_uint64),
+        ("k", c_uint64),
+        ("batch", c_uint64),
+        ("shape_reason", c_char_p),
+        ("call_flops", c_double),
+        ("call_bytes", c_double),
+        ("tflops", c_double),
+        ("gbs", c_double),
+        ("dtype", c_char_p),
+        ("achievable_ms", c_double),
+        ("achievable_source", c_char_p),
     ]
 
 

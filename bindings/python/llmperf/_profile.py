@@ -103,7 +103,8 @@ class Profile:
         destination ("pageable", "pinned", "device" ...) and call ("sync", "async"). The other keys
         are the fields of llmperf_kernel_shape, among them name, region, kind, device, calls,
         total_ms, mean_ms, launch_ms (host time of timed_launches launch calls), occupancy, waves,
-        tail_share. Empty where the source does not report shapes.
+        tail_share. Kernels of class GEMM have m, n, k, batch, tflops and gbs where the model's
+        products tell them, else shape_reason. Empty where the source does not report shapes.
         """
         lib = library()
         rows = self._rows(_native.LLMPERF_ROWS_KERNEL_SHAPES, lib.llmperf_profile_kernel_shape,

@@ -53,6 +53,7 @@ static void take_recorded_peaks(struct lp_limits *limits, const struct lp_machin
         item->reason[0] = '\0';
         copy_text(item->how, sizeof(item->how), "env.json of the run");
     }
+    lp_sweep_read(&measured_peaks.sweep, lp_machine_gpu_text(machine, gpu, "measured.sweep"));
     lp_hardware_take_peaks(limits->hardware, &measured_peaks, "env.json of the run");
 }
 

@@ -15,6 +15,7 @@
 #define TOP_OPERATORS 15
 #define TOP_NAMES     10
 #define TOP_KERNELS   20
+#define TOP_SHAPES    20
 #define TOP_CAPTURES  150 /* 24 layers of five parts */
 /* Advice shown at the top. */
 #define FIRST_ADVICE 3
@@ -266,6 +267,8 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
     if ((status = lp_table_kernels(findings->profile, lp_findings_top(findings, TOP_KERNELS), false,
                                    out)) < 0)
         return status;
+    lp_text_puts(out, "\n## Kernel shapes\n\n");
+    lp_shapes_md(findings, lp_findings_top(findings, TOP_SHAPES), out);
     if (findings->tables.captures.count > 0) {
         lp_text_puts(out, "\n## CUDA graphs by captured region\n\n");
         lp_captures_md(findings, TOP_CAPTURES, out);

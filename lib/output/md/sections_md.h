@@ -33,6 +33,9 @@ void lp_memory_md(const struct lp_findings *findings, struct lp_text *out);
 /** Driver calls that block, with its heading; nothing where none were recorded. */
 void lp_host_calls_md(const struct lp_findings *findings, struct lp_text *out);
 
+/** The shapes of kernels with most time, at most `limit`. */
+void lp_shapes_md(const struct lp_findings *findings, size_t limit, struct lp_text *out);
+
 /** Latencies of requests, with its heading; nothing where none were reported. */
 void lp_requests_md(const struct lp_findings *findings, struct lp_text *out);
 

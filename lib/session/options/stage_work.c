@@ -30,9 +30,11 @@ struct lp_stage_work {
     struct phase_sum {
         char label[LLMPERF_LABEL_BYTES]; /* of its first call */
         size_t count;
+        uint64_t calls;
         struct {
-            struct lp_operator op; /* of its newest call: names, layers, dtype */
+            struct lp_operator op; /* of its newest call: names, layers, dtype, products */
             double flops, bytes;   /* of all */
+            bool differs;          /* calls differ in products */
         } operators[LP_OPERATORS_MAX];
     } phases[PHASES]; /* by LLMPERF_PHASE_… */
 };
@@ -138,10 +140,14 @@ static void add_operators(struct phase_sum *sum, const char *label, const struct
     for (size_t i = 0; i < list->count; i++) {
         const struct lp_operator *op = &list->items[i];
 
+        sum->operators[i].differs |=
+            sum->calls > 0 &&
+            memcmp(sum->operators[i].op.products, op->products, sizeof(op->products)) != 0;
         sum->operators[i].op = *op;
         sum->operators[i].flops += (double)op->model;
         sum->operators[i].bytes += (double)(op->weights + op->kv_read + op->kv_write);
     }
+    sum->calls++;
 }
 
 static int compute(struct lp_stage_work *work, uint32_t phase, const char *label,
@@ -261,6 +267,18 @@ const char *lp_stage_work_reason(const struct lp_stage_work *work)
     return work->unknown ? work->reason : NULL;
 }
 
+static void write_products(struct lp_text *text, const struct lp_operator *op)
+{
+    for (size_t i = 0; op->product_count <= LP_PRODUCTS_MAX && i < op->product_count; i++) {
+        const struct lp_product *product = &op->products[i];
+
+        lp_text_printf(text,
+                       "%s%" PRIu32 ":%" PRIu32 "*%" PRIu32 "x%" PRIu64 "x%" PRIu64 "x%" PRIu64,
+                       i ? " " : "", product->form, product->count, product->batch, product->m,
+                       product->n, product->k);
+    }
+}
+
 static int add_stage_operators(const struct lp_stage_work *work, llmperf_profile *profile)
 {
     int status = 0;
@@ -271,6 +289,7 @@ static int add_stage_operators(const struct lp_stage_work *work, llmperf_profile
 
         for (size_t i = 0; status == 0 && i < sum->count; i++) {
             const struct lp_operator *op = &sum->operators[i].op;
+            struct lp_text products = { NULL, 0, 0, false };
             struct lp_stage_operator row = {
                 .stage = sum->label,
                 .name = op->name,
@@ -279,10 +298,16 @@ static int add_stage_operators(const struct lp_stage_work *work, llmperf_profile
                 .layers = (uint32_t)op->layers,
                 .flops = sum->operators[i].flops,
                 .bytes = sum->operators[i].bytes,
+                .differs = sum->operators[i].differs,
             };
 
-            if ((status = lp_row_keep(profile, LP_ROW_STAGE_OPERATOR, &row)) == 0)
+            write_products(&products, op);
+            row.products = products.bytes;
+            if (products.failed)
+                status = lp_out_of_memory();
+            else if ((status = lp_row_keep(profile, LP_ROW_STAGE_OPERATOR, &row)) == 0)
                 status = lp_row_push(profile, LP_ROW_STAGE_OPERATOR, &row);
+            lp_text_clear(&products);
         }
     }
     return status;

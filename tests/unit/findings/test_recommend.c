@@ -232,6 +232,7 @@ static void kernels_with_known_bounds_are_named_by_operator(void **state)
                                       .kernel_class = "attention",
                                       .busy_ms = 3,
                                       .bound_ms = 0.8,
+                                      .good_ms = 1,
                                       .kernel = "flash",
                                       .kernel_ms = 2.5 };
     struct lp_stage_facts stage = plain_stage();

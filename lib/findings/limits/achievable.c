@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/limits/achievable.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/dtype.h"
+#include "lib/findings/limits/limits.h"
+#include "lib/hardware/hardware.h"
+
+double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flops, double bytes)
+{
+    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
+    double memory_ms = bytes / (limits->bandwidth.value * 1e6), compute_ms = 0;
+
+    if (!limits->hardware || !(limits->bandwidth.value > 0))
+        return NAN;
+    if (flops > 0) {
+        if (llmperf_hardware_peak(limits->hardware, dtype, &peak) < 0)
+            return NAN;
+        compute_ms = flops / (peak.value * 1e9);
+    }
+    return isnan(compute_ms) || isnan(memory_ms) ? (double)NAN : fmax(compute_ms, memory_ms);
+}
+
+double lp_product_bytes(const char *dtype, uint64_t m, uint64_t n, uint64_t k)
+{
+    lp_u128 elements = (lp_u128)m * k + (lp_u128)k * n + (lp_u128)m * n;
+
+    for (uint32_t i = 1; lp_dtype(i); i++)
+        if (strcmp(lp_dtype(i)->name, dtype) == 0)
+            return (double)lp_dtype_bytes(i, elements);
+    return NAN;
+}
+
+struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const char *dtype,
+                                           uint64_t m, uint64_t n, uint64_t k)
+{
+    /* 16-bit formats run equally fast. */
+    const char *measured_as = strcmp(dtype, "fp16") == 0 ? "bf16" : dtype;
+    struct lp_achievable result = { LP_ACHIEVABLE, false };
+    const struct lp_sweep_point *point;
+    double bound_ms;
+
+    if (!limits->hardware ||
+        !(point = lp_sweep_nearest(&limits->hardware->measured_peaks.sweep, measured_as, m, n, k)))
+        return result;
+    bound_ms =
+        lp_bound_ms(limits, dtype, 2.0 * (double)point->m * (double)point->n * (double)point->k,
+                    lp_product_bytes(dtype, point->m, point->n, point->k));
+    if (!(bound_ms > 0))
+        return result;
+    result.share = fmin(bound_ms * 1e6 / (double)point->ns, 1);
+    result.measured = true;
+    return result;
+}

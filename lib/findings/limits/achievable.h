@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What good kernels reach of a roofline bound on this GPU.
+ * @threads any thread */
+#ifndef LP_FINDINGS_ACHIEVABLE_H
+#define LP_FINDINGS_ACHIEVABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct lp_limits;
+
+/** Share of a roofline bound that good kernels reach where nothing was measured: decode attention
+ * and GEMM that read from device memory reach 75 to 90 % of the bandwidth of an H100 or H200
+ * (docs/lab/deepseek-ocr.md: lm_head 87 %, copies and reads 90 to 93 %). */
+#define LP_ACHIEVABLE 0.8
+
+struct lp_achievable {
+    double share;
+    bool measured; /* by llmperf hardware --measure on this GPU; else LP_ACHIEVABLE */
+};
+
+/** Roofline bound on the time of some work, ms; NaN: a limit is unknown. */
+double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flops, double bytes);
+
+/** For a matrix product of this size: the share that the nearest measured product reaches. */
+struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const char *dtype,
+                                           uint64_t m, uint64_t n, uint64_t k);
+
+/** Bytes of the three matrices; NaN for an unknown dtype. */
+double lp_product_bytes(const char *dtype, uint64_t m, uint64_t n, uint64_t k);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/stage_gemms.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/base/status.h"
+#include "lib/base/text.h"
+#include "lib/findings/findings.h"
+#include "lib/findings/kernels/products.h"
+#include "lib/findings/limits/achievable.h"
+#include "lib/profile/data.h"
+#include "lib/profile/fields.h"
+#include "llmperf/model.h"
+#include "llmperf/region.h"
+
+static const char no_stage[] = "it ran in no stage";
+static const char no_model[] = "no model describes the matrix products of this stage";
+static const char no_grid[] = "its grid was not recorded";
+static const char no_calls[] = "the number of collected calls of the stage is unknown";
+static const char uneven[] = "it does not run equally often in each call of the stage";
+static const char is_sum[] = "it adds up the parts of a split product";
+
+/* A row and the label of the region that launched or captured it. */
+struct member {
+    size_t row;
+    const char *label; /* NULL: none that says what it does */
+    size_t kernel;     /* number among the kernels of its label */
+};
+
+struct stage {
+    const struct lp_findings *findings;
+    const llmperf_region_stats *stats;
+    llmperf_kernel_shape *rows;
+    size_t row_count;
+    uint64_t sms, calls;
+    LP_VECTOR(struct member) members;
+    LP_VECTOR(const char *) homes; /* labels that operators have as their home; NULL: the rest */
+};
+
+static bool is_gemm(const struct lp_findings *findings, const llmperf_kernel_shape *row)
+{
+    struct lp_text name = { NULL, 0, 0, false };
+    bool is = false;
+
+    if (row->kind != LLMPERF_ACTIVITY_KERNEL || !findings->classes)
+        return false;
+    lp_kernel_demangle(&name, row->name);
+    if (!name.failed)
+        is = strcmp(lp_kernel_class(findings->classes, name.bytes, row->kind), "GEMM") == 0;
+    lp_text_clear(&name);
+    return is;
+}
+
+static bool has_operators(const struct lp_findings *findings, const char *label)
+{
+    for (size_t i = 0; i < findings->profile->stage_operators.count; i++)
+        if (strcmp(findings->profile->stage_operators.items[i].stage, label) == 0)
+            return true;
+    return false;
+}
+
+/* Is the row of a stage inside this one that the model describes, too? */
+static bool is_nested(const struct stage *stage, const llmperf_kernel_shape *row)
+{
+    const struct lp_findings *findings = stage->findings;
+
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *other = &findings->regions.items[i].stats;
+
+        if (strcmp(other->path, stage->stats->path) != 0 &&
+            lp_region_is_in(other->path, stage->stats->path) &&
+            lp_region_is_in(row->region, other->path) && has_operators(findings, other->label))
+            return true;
+    }
+    return false;
+}
+
+/* Over the processes of a path. */
+static uint64_t collected_calls(const struct stage *stage)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < stage->findings->regions.count; i++) {
+        const struct lp_region_finding *region = &stage->findings->regions.items[i];
+
+        if (strcmp(region->stats.path, stage->stats->path) != 0 ||
+            region->stats.device != stage->stats->device)
+            continue;
+        if (region->collected_calls == LLMPERF_UNKNOWN)
+            return 0;
+        sum += region->collected_calls;
+    }
+    return sum;
+}
+
+static const char *why_not(const struct stage *stage, const llmperf_kernel_shape *row)
+{
+    if (lp_gemm_is_sum(row->name))
+        return is_sum;
+    if (row->grid_x == LLMPERF_UNKNOWN || row->grid_y == LLMPERF_UNKNOWN ||
+        row->grid_z == LLMPERF_UNKNOWN)
+        return no_grid;
+    return stage->calls == 0 ? no_calls : NULL;
+}
+
+static int add_members(struct stage *stage)
+{
+    for (size_t i = 0; i < stage->row_count; i++) {
+        llmperf_kernel_shape *row = &stage->rows[i];
+        struct member member = { .row = i };
+
+        if (!row->region || row->device != stage->stats->device || !row->shape_reason ||
+            !lp_region_is_in(row->region, stage->stats->path) || is_nested(stage, row))
+            continue;
+        row->shape_reason = why_not(stage, row);
+        if (row->shape_reason)
+            continue;
+        member.label = lp_label_in_stage(row->region, row->captured_in, stage->stats->path);
+        if (lp_vector_push(&stage->members, member) < 0)
+            return LLMPERF_ENOMEM;
+    }
+    return 0;
+}
+
+/* The label whose region runs the operator; NULL: none says so. */
+static const char *home_of(const struct stage *stage, const char *operator_name)
+{
+    const char *best = NULL;
+    int most = 0;
+
+    for (size_t i = 0; i < stage->members.count; i++) {
+        const char *label = stage->members.items[i].label;
+        int points = label ? lp_operator_points(operator_name, label) : 0;
+
+        if (points > most) {
+            most = points;
+            best = label;
+        }
+    }
+    return best;
+}
+
+static int add_homes(struct stage *stage)
+{
+    const llmperf_profile *profile = stage->findings->profile;
+
+    for (size_t i = 0; i < profile->stage_operators.count; i++) {
+        const struct lp_stage_operator *row = &profile->stage_operators.items[i];
+        const char *home;
+        size_t k = 0;
+
+        if (strcmp(row->stage, stage->stats->label) != 0 || !row->products)
+            continue;
+        home = home_of(stage, row->name);
+        while (k < stage->homes.count && lp_compare_text(stage->homes.items[k], home) != 0)
+            k++;
+        if (k == stage->homes.count && lp_vector_push(&stage->homes, home) < 0)
+            return LLMPERF_ENOMEM;
+    }
+    return 0;
+}
+
+static bool is_at_home(const struct stage *stage, const struct member *member, const char *home)
+{
+    for (size_t i = 0; !home && i < stage->homes.count; i++)
+        if (member->label && lp_compare_text(member->label, stage->homes.items[i]) == 0)
+            return false; /* the rest */
+    return !home || lp_compare_text(member->label, home) == 0;
+}
+
+static int read_products(const struct stage *stage, const char *home, struct lp_gemms *gemms)
+{
+    const llmperf_profile *profile = stage->findings->profile;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < profile->stage_operators.count; i++) {
+        const struct lp_stage_operator *row = &profile->stage_operators.items[i];
+        struct lp_gemm like = { .name = row->name,
+                                .layer_kind = row->layer_kind,
+                                .dtype = row->dtype,
+                                .place = i,
+                                .differs = row->differs };
+
+        if (strcmp(row->stage, stage->stats->label) == 0 && row->products &&
+            lp_compare_text(home_of(stage, row->name), home) == 0)
+            status = lp_gemms_read(gemms, &like, row->layers, row->products);
+    }
+    return status;
+}
+
+struct kernels {
+    LP_VECTOR(struct lp_gemm_kernel) items;
+    LP_VECTOR(const llmperf_kernel_shape *) rows; /* the first of each */
+};
+
+static bool same_kernel(const llmperf_kernel_shape *a, const llmperf_kernel_shape *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->grid_x == b->grid_x && a->grid_y == b->grid_y &&
+           a->grid_z == b->grid_z && a->block_x == b->block_x;
+}
+
+/* Rows of all layers and labels of a home with one name and grid are one kernel. */
+static int add_kernel(struct kernels *kernels, struct stage *stage, struct member *member)
+{
+    const llmperf_kernel_shape *row = &stage->rows[member->row];
+    struct lp_gemm_kernel fresh = { .name = row->name,
+                                    .blocks = row->grid_x * row->grid_y * row->grid_z,
+                                    .grid_z = row->grid_z,
+                                    .first_ns = UINT64_MAX };
+    size_t i = 0;
+
+    while (i < kernels->rows.count && !same_kernel(kernels->rows.items[i], row))
+        i++;
+    if (i == kernels->rows.count &&
+        (lp_vector_push(&kernels->rows, row) < 0 || lp_vector_push(&kernels->items, fresh) < 0))
+        return LLMPERF_ENOMEM;
+    member->kernel = i;
+    kernels->items.items[i].calls += row->calls;
+    if (row->first_ns < kernels->items.items[i].first_ns)
+        kernels->items.items[i].first_ns = row->first_ns;
+    return 0;
+}
+
+/* Those that run equally often in each call are put first. */
+static size_t settle_calls(struct kernels *kernels, const struct stage *stage, size_t *place)
+{
+    size_t even = 0;
+
+    for (size_t i = 0; i < kernels->items.count; i++) {
+        struct lp_gemm_kernel kernel = kernels->items.items[i];
+
+        place[i] = SIZE_MAX;
+        if (kernel.calls % stage->calls > 0)
+            continue;
+        kernel.calls /= stage->calls;
+        kernels->items.items[even] = kernel;
+        place[i] = even++;
+    }
+    return even;
+}
+
+static void give_shape(llmperf_kernel_shape *row, const struct lp_gemm_kernel *kernel)
+{
+    const struct lp_gemm *gemm = kernel->product;
+
+    row->shape_reason = kernel->reason;
+    row->model_operator = gemm ? gemm->name : NULL;
+    if (!gemm || kernel->reason)
+        return;
+    row->m = gemm->m;
+    row->n = gemm->n;
+    row->k = gemm->k;
+    row->batch = gemm->batch;
+    row->call_flops = 2.0 * (double)gemm->m * (double)gemm->n * (double)gemm->k * gemm->batch;
+    row->call_bytes = lp_product_bytes(gemm->dtype, gemm->m, gemm->n, gemm->k) * gemm->batch;
+    row->dtype = gemm->dtype;
+}
+
+static int match_kernels(struct stage *stage, const char *home, struct kernels *kernels,
+                         struct lp_gemms *gemms, size_t *place)
+{
+    size_t even = settle_calls(kernels, stage, place);
+
+    lp_gemms_match(gemms, kernels->items.items, even, stage->sms);
+    for (size_t i = 0; i < stage->members.count; i++) {
+        const struct member *member = &stage->members.items[i];
+        llmperf_kernel_shape *row = &stage->rows[member->row];
+
+        if (!is_at_home(stage, member, home))
+            continue;
+        row->shape_reason = uneven;
+        if (place[member->kernel] != SIZE_MAX)
+            give_shape(row, &kernels->items.items[place[member->kernel]]);
+    }
+    return 0;
+}
+
+static int match_home(struct stage *stage, const char *home)
+{
+    struct kernels kernels = { .items = { NULL, 0, 0 } };
+    struct lp_gemms gemms = { .items = { NULL, 0, 0 } };
+    LP_VECTOR(size_t) place = { NULL, 0, 0 };
+    int status = read_products(stage, home, &gemms);
+
+    for (size_t i = 0; status == 0 && i < stage->members.count; i++)
+        if (is_at_home(stage, &stage->members.items[i], home))
+            status = add_kernel(&kernels, stage, &stage->members.items[i]);
+    if (status == 0 && kernels.items.count > 0 &&
+        (status = lp_vector_reserve(&place, kernels.items.count)) == 0)
+        status = match_kernels(stage, home, &kernels, &gemms, place.items);
+    lp_vector_clear(&kernels.items);
+    lp_vector_clear(&kernels.rows);
+    lp_vector_clear(&gemms.items);
+    lp_vector_clear(&place);
+    return status;
+}
+
+static int match_stage(struct stage *stage)
+{
+    int status = add_members(stage);
+
+    for (size_t i = 0; i < stage->members.count; i++)
+        stage->rows[stage->members.items[i].row].shape_reason = no_model;
+    if (status == 0 && stage->members.count > 0)
+        status = add_homes(stage);
+    for (size_t i = 0; status == 0 && i < stage->homes.count; i++)
+        status = match_home(stage, stage->homes.items[i]);
+    lp_vector_clear(&stage->members);
+    lp_vector_clear(&stage->homes);
+    return status;
+}
+
+/* A path has a row for each process. */
+static bool is_first(const struct lp_findings *findings, size_t region)
+{
+    const llmperf_region_stats *stats = &findings->regions.items[region].stats;
+
+    for (size_t i = 0; i < region; i++)
+        if (strcmp(findings->regions.items[i].stats.path, stats->path) == 0 &&
+            findings->regions.items[i].stats.device == stats->device)
+            return false;
+    return true;
+}
+
+int lp_stage_gemms_find(const struct lp_findings *findings, llmperf_kernel_shape *rows,
+                        size_t count, uint64_t sms)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_gemm(findings, &rows[i]))
+            rows[i].shape_reason = lp_gemm_is_sum(rows[i].name)                    ? is_sum
+                                   : findings->profile->stage_operators.count == 0 ? no_model
+                                                                                   : no_stage;
+    for (size_t i = 0; status == 0 && i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
+        struct stage stage = {
+            .findings = findings, .stats = stats, .rows = rows, .row_count = count, .sms = sms
+        };
+
+        if (!has_operators(findings, stats->label) || !is_first(findings, i))
+            continue;
+        stage.calls = collected_calls(&stage);
+        status = match_stage(&stage);
+    }
+    return status;
+}

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/number.h"
@@ -15,6 +16,8 @@
 #include "lib/profile/fields.h"
 #include "llmperf/region.h"
 #include "llmperf/sys/hardware.h"
+
+static const char measured[] = "measured on this GPU";
 
 /* Of the GPU that the findings are about; without data all is 0. */
 struct gpu {
@@ -57,10 +60,48 @@ static void apply(const struct gpu *gpu, llmperf_kernel_shape *row)
     row->tail_share = 1 - row->waves / ceil(row->waves);
 }
 
+/* A memcpy as the sweep calls it: "htod_pinned"; "" for others. */
+static void name_copy(const llmperf_kernel_shape *row, char name[16])
+{
+    bool in = strstr(row->name, "HtoD") != NULL, out = strstr(row->name, "DtoH") != NULL;
+    const char *memory = in ? row->source : row->destination;
+
+    name[0] = '\0';
+    if (strstr(row->name, "DtoD"))
+        snprintf(name, 16, "dtod");
+    else if ((in || out) && memory &&
+             (strcmp(memory, "pinned") == 0 || strcmp(memory, "pageable") == 0))
+        snprintf(name, 16, "%s_%s", in ? "htod" : "dtoh", memory);
+}
+
+/* At the rate of the nearest larger memcpy that was measured, but no faster than the smallest. */
+static void set_copy_rates(const struct lp_findings *findings, llmperf_kernel_shape *row)
+{
+    uint64_t bytes = row->calls > 0 && row->bytes != LLMPERF_UNKNOWN ? row->bytes / row->calls : 0;
+    const struct lp_sweep_point *point, *least;
+    const struct lp_sweep *sweep;
+    char name[16];
+
+    if (bytes == 0 || !(row->mean_ms > 0))
+        return;
+    row->gbs = (double)bytes / row->mean_ms / 1e6;
+    name_copy(row, name);
+    sweep =
+        lp_findings_describes(findings, row->device) ? lp_measured_sweep(&findings->limits) : NULL;
+    if (!sweep || !(point = lp_sweep_nearest(sweep, name, bytes, 1, 1)))
+        return;
+    least = lp_sweep_nearest(sweep, name, 1, 1, 1);
+    row->achievable_ms =
+        fmax((double)point->ns * (double)bytes / (double)point->m, (double)least->ns) / 1e6;
+    row->achievable_source = measured;
+}
+
 static void set_rates(const struct lp_findings *findings, llmperf_kernel_shape *row)
 {
     struct lp_achievable achievable = { LP_ACHIEVABLE, false };
 
+    if (row->kind == LLMPERF_ACTIVITY_MEMCPY)
+        set_copy_rates(findings, row);
     if (!(row->call_flops > 0) || !(row->mean_ms > 0))
         return;
     row->tflops = row->call_flops / row->mean_ms / 1e9;
@@ -74,8 +115,7 @@ static void set_rates(const struct lp_findings *findings, llmperf_kernel_shape *
         lp_bound_ms(&findings->limits, row->dtype, row->call_flops, row->call_bytes) /
         achievable.share;
     if (!isnan(row->achievable_ms))
-        row->achievable_source =
-            achievable.measured ? "measured on this GPU" : "80 % of the bound, assumed";
+        row->achievable_source = achievable.measured ? measured : "80 % of the bound, assumed";
 }
 
 int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findings *findings)

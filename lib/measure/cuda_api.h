@@ -22,6 +22,10 @@ struct lp_cuda {
     int (*memory_alloc)(lp_device_address *address, size_t bytes);
     int (*memory_free)(lp_device_address address);
     int (*copy)(lp_device_address to, lp_device_address from, size_t bytes, void *stream);
+    int (*copy_in)(lp_device_address to, const void *from, size_t bytes, void *stream);
+    int (*copy_out)(void *to, lp_device_address from, size_t bytes, void *stream);
+    int (*host_alloc)(void **address, size_t bytes); /* pinned */
+    int (*host_free)(void *address);
     int (*stream_create)(void **stream, unsigned flags);
     int (*stream_synchronize)(void *stream);
     int (*stream_destroy)(void *stream);

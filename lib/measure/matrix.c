@@ -54,14 +54,18 @@ static const struct product {
     int in, out, compute;
     uint32_t and_mask, or_mask;
     uint32_t element_bytes, least_capability;
+    bool in_sweep;
 } products[] = {
-    { "bf16", LP_BLAS_R_16BF, LP_BLAS_R_16BF, LP_BLAS_COMPUTE_32F, 0x80ff80ff, 0x3f003f00, 2, 80 },
-    { "fp16", LP_BLAS_R_16F, LP_BLAS_R_16F, LP_BLAS_COMPUTE_32F, 0x83ff83ff, 0x38003800, 2, 70 },
-    { "fp8", LP_BLAS_R_8F_E4M3, LP_BLAS_R_16BF, LP_BLAS_COMPUTE_32F, 0x87878787, 0x30303030, 1,
-      89 },
+    { "bf16", LP_BLAS_R_16BF, LP_BLAS_R_16BF, LP_BLAS_COMPUTE_32F, 0x80ff80ff, 0x3f003f00, 2, 80,
+      true },
+    { "fp16", LP_BLAS_R_16F, LP_BLAS_R_16F, LP_BLAS_COMPUTE_32F, 0x83ff83ff, 0x38003800, 2, 70,
+      false },
+    { "fp8", LP_BLAS_R_8F_E4M3, LP_BLAS_R_16BF, LP_BLAS_COMPUTE_32F, 0x87878787, 0x30303030, 1, 89,
+      true },
     { "tf32", LP_BLAS_R_32F, LP_BLAS_R_32F, LP_BLAS_COMPUTE_32F_FAST_TF32, 0x807fffff, 0x3f000000,
-      4, 80 },
-    { "fp32", LP_BLAS_R_32F, LP_BLAS_R_32F, LP_BLAS_COMPUTE_32F, 0x807fffff, 0x3f000000, 4, 50 },
+      4, 80, false },
+    { "fp32", LP_BLAS_R_32F, LP_BLAS_R_32F, LP_BLAS_COMPUTE_32F, 0x807fffff, 0x3f000000, 4, 50,
+      false },
 };
 
 /* Large products: small ones leave multiprocessors idle. */
@@ -75,6 +79,23 @@ static const struct shape {
 };
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 
+/* The sweep: tokens, and weights n x k of linear layers. Smaller weights would measure launches. */
+static const uint64_t sweep_rows[] = { 1, 8, 64, 512, 4096 };
+static const struct {
+    uint64_t n, k;
+} sweep_weights[] = {
+    { 4096, 4096 },
+    { 4096, 14336 },
+    { 16384, 4096 },
+    { 65536, 8192 },
+};
+#define SWEEP_ROWS    (sizeof(sweep_rows) / sizeof(sweep_rows[0]))
+#define SWEEP_WEIGHTS (sizeof(sweep_weights) / sizeof(sweep_weights[0]))
+
+/* A repeat of the sweep lasts this long, or has so many products: events take a microsecond. */
+#define SWEEP_REPEAT_MS   0.2
+#define SWEEP_REPEAT_MOST 32
+
 /* One product, ready to run. */
 struct multiplication {
     const struct blas *blas;
@@ -82,6 +103,8 @@ struct multiplication {
     struct shape shape;
     void *desc, *a, *b, *d;
     struct lp_blas_algorithm algorithm;
+    uint64_t count;             /* products of a repeat */
+    uint64_t slots, slot_bytes; /* places of the weights: one after the other, past the caches */
 };
 
 static const char *const sonames[] = { "libcublasLt.so.13", "libcublasLt.so.12",
@@ -214,12 +237,15 @@ static int start(struct lp_bench *bench, void *context, uint64_t turn)
 {
     const struct multiplication *work = context;
     const float one = 1, zero = 0;
+    int result = 0;
 
-    (void)turn;
-    return work->blas->multiply(work->blas->handle, work->desc, &one, bench->buffers[0], work->a,
-                                bench->buffers[1], work->b, &zero, bench->buffers[2], work->d,
-                                bench->buffers[2], work->d, &work->algorithm, work->blas->workspace,
-                                WORKSPACE_BYTES, bench->stream);
+    for (uint64_t i = turn * work->count; i < (turn + 1) * work->count && result == 0; i++)
+        result = work->blas->multiply(work->blas->handle, work->desc, &one,
+                                      bench->buffers[0] + i % work->slots * work->slot_bytes,
+                                      work->a, bench->buffers[1], work->b, &zero, bench->buffers[2],
+                                      work->d, bench->buffers[2], work->d, &work->algorithm,
+                                      work->blas->workspace, WORKSPACE_BYTES, bench->stream);
+    return result;
 }
 
 /* The proposal that is fastest in a short trial; *best_ms, infinite if none ran. */
@@ -293,7 +319,9 @@ static int measure_shape(const struct blas *blas, const struct product *product,
                          const struct shape *shape, struct lp_bench *bench,
                          struct lp_measured_peak *measured_peak, double *ms)
 {
-    struct multiplication work = { .blas = blas, .product = product, .shape = *shape };
+    struct multiplication work = {
+        .blas = blas, .product = product, .shape = *shape, .count = 1, .slots = 1
+    };
     int result = describe(&work), status;
 
     if (result == 0)
@@ -304,6 +332,43 @@ static int measure_shape(const struct blas *blas, const struct product *product,
                      product->dtype, result);
     clear_multiplication(&work);
     return status;
+}
+
+/* y = x w: column-major, so that weights are the first factor and the numbers of a token lie
+ * together. A size that fails is left out. */
+static void sweep_shape(const struct blas *blas, const struct product *product,
+                        const struct shape *shape, struct lp_bench *bench, struct lp_sweep *sweep)
+{
+    uint64_t bytes = shape->m * shape->k * product->element_bytes;
+    struct multiplication work = { .blas = blas,
+                                   .product = product,
+                                   .shape = *shape,
+                                   .count = 1,
+                                   .slots = bench->buffer_bytes / bytes,
+                                   .slot_bytes = bytes };
+    struct lp_times times;
+    double ms;
+
+    if (describe(&work) == 0 && find_algorithm(&work, bench, &ms) == 0) {
+        work.count = (uint64_t)fmin(ceil(SWEEP_REPEAT_MS / ms), SWEEP_REPEAT_MOST);
+        if (lp_bench_repeat(bench, start, &work, bench->seconds / 10, &times) == 0)
+            lp_sweep_add(sweep, product->dtype, shape->n, shape->m, shape->k,
+                         (uint64_t)llround(times.median_ms * 1e6 / (double)work.count));
+    }
+    clear_multiplication(&work);
+}
+
+static void sweep_product(const struct blas *blas, const struct product *product,
+                          struct lp_bench *bench, struct lp_sweep *sweep)
+{
+    for (size_t i = 0; i < SWEEP_ROWS * SWEEP_WEIGHTS; i++) {
+        const struct shape shape = { sweep_weights[i % SWEEP_WEIGHTS].n,
+                                     sweep_rows[i / SWEEP_WEIGHTS],
+                                     sweep_weights[i % SWEEP_WEIGHTS].k };
+
+        if (largest_matrix(product, &shape) <= bench->buffer_bytes)
+            sweep_shape(blas, product, &shape, bench, sweep);
+    }
 }
 
 static void measure_product(const struct blas *blas, const struct product *product,
@@ -341,6 +406,8 @@ void lp_measure_matrix(const struct lp_kernels *kernels, struct lp_bench *bench,
                      product->dtype);
         else
             measure_product(&blas, product, kernels, bench, measured_peak);
+        if (product->in_sweep && isfinite(measured_peak->best))
+            sweep_product(&blas, product, bench, &measured_peaks->sweep);
     }
     close_blas(&blas, bench);
 }

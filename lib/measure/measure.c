@@ -7,6 +7,7 @@
 
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
+#include "lib/measure/copies.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/matrix.h"
 #include "llmperf/hardware.h"
@@ -83,6 +84,7 @@ static int measure(int32_t device, const struct lp_gpu *gpu, const llmperf_measu
     if ((status = lp_kernels_open(&kernels, &bench)) == 0 &&
         (status = lp_kernels_fill(&kernels, &bench, UINT32_MAX, 0)) == 0) {
         lp_measure_memory(&kernels, &bench, measured_peaks);
+        lp_measure_copies(&bench, &measured_peaks->sweep);
         lp_measure_matrix(&kernels, &bench, 10 * gpu->cc_major + gpu->cc_minor, measured_peaks);
     }
     lp_bench_close(&bench);

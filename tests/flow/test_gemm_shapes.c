@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "lib/profile/profile.h"
 #include "llmperf/sys/run.h"
 #include "tests/support/play.h"
 
@@ -237,6 +238,44 @@ static void kernels_of_graphs_have_shapes(void **state)
     llmperf_profile_free(profile);
 }
 
+/* As if this GPU had been measured before the run. */
+static void add_sweep(llmperf_profile *profile, const char *sweep)
+{
+    char env[512];
+
+    snprintf(env, sizeof(env),
+             "{\"gpus\": [{\"device\": 0, \"name\": \"NVIDIA H100 80GB HBM3\", "
+             "\"compute_capability\": \"9.0\", \"sm_count\": 132, \"measured\": "
+             "{\"measured_at\": \"2026-01-01T00:00:00Z\", \"sweep\": \"%s\"}}]}",
+             sweep);
+    assert_int_equal(lp_profile_set_fact(profile, "env", env), 0);
+}
+
+/* 16384 x 4096 at 8 tokens: 134.5 MB in 50 us are 80.2 % of 3352 GB/s; the measured 60 us are
+ * 66.8 %. */
+static void products_are_compared_with_what_was_measured_for_their_size(void **state)
+{
+    llmperf_profile *profile =
+        play(GPU "repeat 2\n" STEP FUSED "copy htod bytes=1000000 reads=pinned duration=40000\n"
+                 "end\ndone\n");
+    llmperf_kernel_shape qkv, up, copy;
+    double bound_ms;
+
+    (void)state;
+    add_sweep(profile, "bf16:8x16384x4096=60000 htod_pinned:4096x1x1=3000 "
+                       "htod_pinned:2000000x1x1=40000");
+    qkv = find_shape(profile, "64x8_64x16_4x1_v_bz_TNT", 96);
+    up = find_shape(profile, "128x8_64x12_2x1", 224); /* larger than all: the nearest counts */
+    copy = find_shape(profile, "HtoD", LLMPERF_UNKNOWN);
+    bound_ms = 2.0 * (8 * 4096 + 16384 * 4096 + 8 * 16384) / 3352e6;
+    assert_string_equal(qkv.achievable_source, "measured on this GPU");
+    assert_true(fabs(qkv.achievable_ms - qkv.call_bytes / 3352e6 / (bound_ms / 0.06)) < 1e-4);
+    assert_string_equal(up.achievable_source, "measured on this GPU");
+    check_close(copy.gbs, 25);
+    check_close(copy.achievable_ms, 0.02);
+    llmperf_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +286,7 @@ int main(void)
         cmocka_unit_test(kernels_that_the_model_does_not_list_spoil_no_other_answer),
         cmocka_unit_test(calls_that_differ_in_batch_have_no_shapes),
         cmocka_unit_test(without_grid_model_or_stage_there_is_a_reason),
+        cmocka_unit_test(products_are_compared_with_what_was_measured_for_their_size),
         cmocka_unit_test(report_has_a_row_for_each_shape_with_its_rates),
         cmocka_unit_test(kernels_of_graphs_have_shapes),
         cmocka_unit_test(a_prefill_that_computes_all_logits_is_recognised_by_its_grid),

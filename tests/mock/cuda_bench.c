@@ -3,6 +3,7 @@
 #include "tests/mock/cuda_bench.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #define NOT_SUPPORTED 801
 #define OUT_OF_MEMORY 2
@@ -15,6 +16,10 @@ int cuMemGetInfo_v2(size_t *available, size_t *total);
 int cuMemAlloc_v2(uint64_t *address, size_t bytes);
 int cuMemFree_v2(uint64_t address);
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream);
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream);
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream);
+int cuMemAllocHost_v2(void **address, size_t bytes);
+int cuMemFreeHost(void *address);
 int cuStreamCreate(void **stream, unsigned flags);
 int cuStreamSynchronize(void *stream);
 int cuStreamDestroy_v2(void *stream);
@@ -89,10 +94,42 @@ int cuMemFree_v2(uint64_t address)
     return 0;
 }
 
+/* Where copies run, each takes 1 us, and 1 ns for each of these bytes. */
+static int copy(size_t bytes, size_t bytes_a_ns)
+{
+    state.now_ns += 1000 + bytes / bytes_a_ns;
+    return state.runs_copies ? 0 : NOT_SUPPORTED;
+}
+
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream)
 {
-    (void)to, (void)from, (void)bytes, (void)stream;
-    return NOT_SUPPORTED;
+    (void)to, (void)from, (void)stream;
+    return copy(bytes, 2048);
+}
+
+int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream)
+{
+    (void)to, (void)stream;
+    return copy(bytes, from == state.pinned ? 64 : 8);
+}
+
+int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream)
+{
+    (void)from, (void)stream;
+    return copy(bytes, to == state.pinned ? 32 : 4);
+}
+
+int cuMemAllocHost_v2(void **address, size_t bytes)
+{
+    *address = state.pinned = malloc(bytes);
+    return state.pinned ? 0 : OUT_OF_MEMORY;
+}
+
+int cuMemFreeHost(void *address)
+{
+    free(address);
+    state.pinned = NULL;
+    return 0;
 }
 
 int cuStreamCreate(void **stream, unsigned flags)
@@ -123,20 +160,21 @@ int cuEventCreate(void **event, unsigned flags)
 
     (void)flags;
     state.events += result == 0;
-    *event = result == 0 ? &state.events : NULL;
+    *event = result == 0 ? &state.recorded_ns[state.events % MOCK_EVENTS] : NULL;
     return result;
 }
 
 int cuEventRecord(void *event, void *stream)
 {
-    (void)event, (void)stream;
-    return NOT_SUPPORTED;
+    (void)stream;
+    *(uint64_t *)event = state.now_ns;
+    return state.runs_copies ? 0 : NOT_SUPPORTED;
 }
 
 int cuEventElapsedTime(float *ms, void *start, void *end)
 {
-    (void)ms, (void)start, (void)end;
-    return NOT_SUPPORTED;
+    *ms = (float)(*(uint64_t *)end - *(uint64_t *)start) / 1e6f;
+    return state.runs_copies ? 0 : NOT_SUPPORTED;
 }
 
 int cuEventDestroy_v2(void *event)

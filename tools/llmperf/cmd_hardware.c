@@ -333,11 +333,11 @@ enum { LIST, MEASURE, SECONDS, CONFIG, FORMAT };
 
 static const struct option options[] = {
     [LIST] = OPTION("--list", NULL, NULL, NULL, "names of all known GPUs"),
-    [MEASURE] =
-        OPTION("--measure", NULL, NULL, NULL,
-               "measure bandwidth and matrix throughput of this machine's GPUs and keep the "
-               "results in $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); the GPUs must be "
-               "otherwise idle"),
+    [MEASURE] = OPTION(
+        "--measure", NULL, NULL, NULL,
+        "measure bandwidth, matrix products and copies by size on this machine's GPUs and keep the "
+        "results in $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); the GPUs must be "
+        "otherwise idle"),
     [SECONDS] = OPTION("--seconds", NULL, "S", NULL, "time for each measured peak (default: 0.5)"),
     [CONFIG] = OPTION("--config", NULL, "FILE", NULL,
                       "YAML with hardware.peak_tflops and hardware.bandwidth_gbs"),

@@ -33,6 +33,11 @@ double lp_product_bytes(const char *dtype, uint64_t m, uint64_t n, uint64_t k)
     return NAN;
 }
 
+const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits)
+{
+    return limits->hardware ? &limits->hardware->measured_peaks.sweep : NULL;
+}
+
 struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const char *dtype,
                                            uint64_t m, uint64_t n, uint64_t k)
 {

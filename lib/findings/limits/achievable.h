@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/hardware/sweep.h"
+
 struct lp_limits;
 
 /** Share of a roofline bound that good kernels reach where nothing was measured: decode attention
@@ -18,6 +20,9 @@ struct lp_achievable {
     double share;
     bool measured; /* by llmperf hardware --measure on this GPU; else LP_ACHIEVABLE */
 };
+
+/** What was measured on this GPU; NULL: the GPU is unknown. */
+const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits);
 
 /** Roofline bound on the time of some work, ms; NaN: a limit is unknown. */
 double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flops, double bytes);

@@ -66,6 +66,8 @@ static struct lp_measured_peaks sample(void)
     set(&measured_peaks.items[LP_PEAK_READ], 4380.5, "kernel");
     set(&measured_peaks.items[lp_measured_peak_index("bf16")], 788.125,
         "cublasLt 8192 x 8192 x 8192");
+    lp_sweep_add(&measured_peaks.sweep, "bf16", 8, 4096, 14336, 40123);
+    lp_sweep_add(&measured_peaks.sweep, "htod_pinned", 65536, 1, 1, 9000);
     return measured_peaks;
 }
 
@@ -121,7 +123,36 @@ static void the_file_says_what_was_written(void **state)
         assert_near(a->median, b->median, 1e-3, "median");
         assert_near(a->clock_mhz, b->clock_mhz, 1e-3, "clock");
     }
+    assert_int_equal(read.sweep.count, 2);
+    assert_string_equal(read.sweep.points[1].what, "htod_pinned");
+    assert_true(read.sweep.points[0].m == 8 && read.sweep.points[0].n == 4096 &&
+                read.sweep.points[0].k == 14336 && read.sweep.points[0].ns == 40123);
     free(path);
+}
+
+static uint64_t nearest(const struct lp_sweep *sweep, const char *what, uint64_t m, uint64_t n,
+                        uint64_t k)
+{
+    const struct lp_sweep_point *point = lp_sweep_nearest(sweep, what, m, n, k);
+
+    return point ? point->ns : 0;
+}
+
+/* Even if a smaller one is nearer. */
+static void the_nearest_larger_point_of_a_sweep_is_found(void **state)
+{
+    struct lp_sweep sweep;
+
+    (void)state;
+    lp_sweep_read(&sweep, "bf16:8x4096x4096=1 bf16:64x4096x4096=2 bf16:64x8192x8192=3 "
+                          "fp8:8x4096x4096=4 broken:8x=5 bf16:1x1x1=6");
+    assert_int_equal(sweep.count, 4);
+    assert_int_equal(nearest(&sweep, "bf16", 9, 4096, 4096), 2);
+    assert_int_equal(nearest(&sweep, "bf16", 8, 4097, 4096), 3);
+    assert_int_equal(nearest(&sweep, "bf16", 1, 1000, 1000), 1);
+    assert_int_equal(nearest(&sweep, "bf16", 512, 4096, 4096), 2); /* none is larger */
+    assert_int_equal(nearest(&sweep, "fp8", 8, 4096, 4096), 4);
+    assert_null(lp_sweep_nearest(&sweep, "fp4", 8, 4096, 4096));
 }
 
 static void a_look_up_of_the_gpu_reads_its_measured_peaks_back(void **state)
@@ -287,6 +318,7 @@ static void every_peak_has_a_name_and_other_names_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(the_nearest_larger_point_of_a_sweep_is_found),
         CASE(the_file_says_what_was_written),
         CASE(a_look_up_of_the_gpu_reads_its_measured_peaks_back),
         CASE(a_gpu_without_a_file_has_no_measured_peaks_and_says_what_to_do),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/measure/bench.h"
+#include "lib/measure/copies.h"
 #include "tests/mock/cuda_bench.h"
 #include "tests/support/play.h"
 
@@ -98,10 +99,41 @@ static void what_fails_half_way_leaves_nothing_behind(void **state)
     }
 }
 
+static const struct lp_sweep_point *find_point(const struct lp_sweep *sweep, const char *what,
+                                               uint64_t bytes)
+{
+    const struct lp_sweep_point *point = lp_sweep_nearest(sweep, what, bytes, 1, 1);
+
+    assert_non_null(point);
+    assert_int_equal(point->m, bytes);
+    return point;
+}
+
+static void copies_are_measured_by_size_direction_and_memory(void **state)
+{
+    struct lp_sweep sweep = { .count = 0 };
+    struct lp_bench bench;
+
+    (void)state;
+    assert_int_equal(lp_bench_open(&bench, 0, NULL, 256 * MIB), 0);
+    bench.seconds = 0.001;
+    gpu->runs_copies = 1;
+    lp_measure_copies(&bench, &sweep);
+    gpu->runs_copies = 0;
+    lp_bench_close(&bench);
+    assert_int_equal(sweep.count, 25);
+    assert_int_equal(find_point(&sweep, "htod_pinned", 4096)->ns, 1000 + 4096 / 64);
+    assert_int_equal(find_point(&sweep, "dtoh_pageable", 1 << 16)->ns, 1000 + (1 << 16) / 4);
+    assert_int_equal(find_point(&sweep, "dtod", 1 << 20)->ns, 1000 + (1 << 20) / 2048);
+    assert_null(gpu->pinned);
+    assert_nothing_is_held();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(all_is_given_back, load_gpu),
+        cmocka_unit_test_setup(copies_are_measured_by_size_direction_and_memory, load_gpu),
         cmocka_unit_test_setup(no_more_than_a_quarter_of_the_free_memory_is_taken_for_each,
                                load_gpu),
         cmocka_unit_test_setup(too_little_memory_is_an_error, load_gpu),

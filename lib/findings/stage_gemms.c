@@ -17,6 +17,7 @@
 static const char no_stage[] = "it ran in no stage";
 static const char no_model[] = "no model describes the matrix products of this stage";
 static const char no_grid[] = "its grid was not recorded";
+static const char no_operator[] = "the model's operators of this stage have no such product";
 static const char no_calls[] = "the number of collected calls of the stage is unknown";
 static const char uneven[] = "it does not run equally often in each call of the stage";
 static const char is_sum[] = "it adds up the parts of a split product";
@@ -169,6 +170,39 @@ static bool is_at_home(const struct stage *stage, const struct member *member, c
     return !home || lp_compare_text(member->label, home) == 0;
 }
 
+/* Kinds of layers of a model are few; further ones share the last bit. */
+static uint32_t kind_bit(const struct stage *stage, const char *layer_kind)
+{
+    const llmperf_profile *profile = stage->findings->profile;
+    const char *seen[31];
+    size_t count = 0;
+
+    for (size_t i = 0; i < profile->stage_operators.count && count < 31; i++) {
+        const struct lp_stage_operator *row = &profile->stage_operators.items[i];
+        size_t k = 0;
+
+        if (strcmp(row->stage, stage->stats->label) != 0)
+            continue;
+        while (k < count && strcmp(seen[k], row->layer_kind) != 0)
+            k++;
+        if (k == count)
+            seen[count++] = row->layer_kind;
+        if (strcmp(seen[k], layer_kind) == 0)
+            return UINT32_C(1) << k;
+    }
+    return UINT32_C(1) << 31;
+}
+
+static double peak_of(const struct lp_findings *findings, int32_t device, const char *dtype)
+{
+    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
+
+    if (!findings->limits.hardware || !lp_findings_describes(findings, device) ||
+        llmperf_hardware_peak(findings->limits.hardware, dtype, &peak) < 0)
+        return NAN;
+    return peak.value;
+}
+
 static int read_products(const struct stage *stage, const char *home, struct lp_gemms *gemms)
 {
     const llmperf_profile *profile = stage->findings->profile;
@@ -177,14 +211,16 @@ static int read_products(const struct stage *stage, const char *home, struct lp_
     for (size_t i = 0; status == 0 && i < profile->stage_operators.count; i++) {
         const struct lp_stage_operator *row = &profile->stage_operators.items[i];
         struct lp_gemm like = { .name = row->name,
-                                .layer_kind = row->layer_kind,
+                                .kinds = kind_bit(stage, row->layer_kind),
                                 .dtype = row->dtype,
                                 .place = i,
                                 .differs = row->differs };
 
         if (strcmp(row->stage, stage->stats->label) == 0 && row->products &&
             lp_compare_text(home_of(stage, row->name), home) == 0)
-            status = lp_gemms_read(gemms, &like, row->layers, row->products);
+            status = lp_gemms_read(gemms, &like, row->layers,
+                                   peak_of(stage->findings, stage->stats->device, row->dtype),
+                                   row->products);
     }
     return status;
 }
@@ -216,6 +252,9 @@ static int add_kernel(struct kernels *kernels, struct stage *stage, struct membe
         (lp_vector_push(&kernels->rows, row) < 0 || lp_vector_push(&kernels->items, fresh) < 0))
         return LLMPERF_ENOMEM;
     member->kernel = i;
+    kernels->items.items[i].mean_ms =
+        (kernels->items.items[i].mean_ms * (double)kernels->items.items[i].calls + row->total_ms) /
+        (double)(kernels->items.items[i].calls + row->calls);
     kernels->items.items[i].calls += row->calls;
     if (row->first_ns < kernels->items.items[i].first_ns)
         kernels->items.items[i].first_ns = row->first_ns;
@@ -301,7 +340,7 @@ static int match_stage(struct stage *stage)
     int status = add_members(stage);
 
     for (size_t i = 0; i < stage->members.count; i++)
-        stage->rows[stage->members.items[i].row].shape_reason = no_model;
+        stage->rows[stage->members.items[i].row].shape_reason = no_operator;
     if (status == 0 && stage->members.count > 0)
         status = add_homes(stage);
     for (size_t i = 0; status == 0 && i < stage->homes.count; i++)

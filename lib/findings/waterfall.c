@@ -259,7 +259,7 @@ static double measured_ratio(const struct lp_limits *limits, const struct lp_sta
     struct lp_gemms gemms = { .items = { NULL, 0, 0 } };
     double bound_ms = 0, good_ms = 0;
 
-    lp_gemms_read(&gemms, &like, 1, row->products);
+    lp_gemms_read(&gemms, &like, 1, NAN, row->products);
     for (size_t i = 0; i < gemms.items.count; i++) {
         const struct lp_gemm *gemm = &gemms.items.items[i];
         struct lp_achievable achievable =

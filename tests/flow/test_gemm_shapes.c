@@ -184,11 +184,11 @@ static void a_prefill_that_computes_all_logits_is_recognised_by_its_grid(void **
 {
     static const char script[] =
         GPU "begin LLM@prefill sequences=2 tokens=512 context=512\n" LAYERS
-            "launch nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT grid=96" REST "\n" FLASH
-            "launch nvjet_tst_128x128_64x4_2x1_v_bz_TNT grid=128" REST "\n"
-            "launch nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT grid=132" REST "\n"
-            "launch nvjet_tst_192x128_64x4_2x1_v_bz_TNT grid=22x4" REST "\ndone\n"
-            "launch nvjet_tst_128x256_64x4_1x2_h_bz_TNT grid=2004" REST "\nend\n";
+            "launch nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT grid=96" REST "duration=40000\n" FLASH
+            "launch nvjet_tst_128x128_64x4_2x1_v_bz_TNT grid=128" REST "duration=30000\n"
+            "launch nvjet_tst_128x256_64x4_2x1_v_bz_coopA_TNT grid=132" REST "duration=200000\n"
+            "launch nvjet_tst_192x128_64x4_2x1_v_bz_TNT grid=22x4" REST "duration=100000\ndone\n"
+            "launch nvjet_tst_128x256_64x4_1x2_h_bz_TNT grid=2004" REST "duration=800000\nend\n";
     llmperf_profile *profile = play(script);
     llmperf_kernel_shape head = find_shape(profile, "1x2_h_bz_TNT", 2004);
     llmperf_kernel_shape qkv = find_shape(profile, "coopA", 96);

@@ -18,6 +18,15 @@
 #define TILE_LEAST    8
 #define TILE_MOST     512
 
+#define TILE_WASTE  4
+#define TILE_NARROW 32
+
+/* Of the peak of the model's dtype, in case that the engine computes in a smaller one. */
+#define FASTEST 2.5
+
+/* SMs that clusters of more than 2 blocks may leave empty. */
+#define CLUSTER_LOSS 16
+
 static const char unaccounted[] =
     "the model's matrix products do not account for the kernels launched here";
 static const char ambiguous[] = "more than one of the model's matrix products fits it";
@@ -88,19 +97,52 @@ static uint64_t pad(uint64_t tiles, uint64_t cluster)
     return up(tiles, cluster > 0 ? cluster : tiles < 6 ? 4 : 8);
 }
 
+/* Blocks that take one tile after the other: as many as fit on the GPU. */
+static bool is_persistent(const struct lp_gemm_kernel *kernel, uint64_t cluster, uint64_t sms)
+{
+    if (!has(kernel->name, "nvjet") && !has(kernel->name, "sm90") &&
+        !has(kernel->name, "cutlass3x"))
+        return false;
+    if (sms == 0)
+        return true;
+    cluster = cluster > 0 ? cluster : 1;
+    return kernel->blocks <= sms &&
+           kernel->blocks + (cluster > 2 ? CLUSTER_LOSS : 0) >= sms / cluster * cluster;
+}
+
+/* CUTLASS has the products of a batch, or the parts of a split one, along z. */
+static bool fits_cutlass(const struct lp_gemm_kernel *kernel, uint64_t least, uint64_t most,
+                         uint64_t batch)
+{
+    uint64_t plane = kernel->blocks / kernel->grid_z;
+
+    return kernel->grid_z % batch == 0 && plane >= least && plane <= most;
+}
+
 static bool fits_tiles(const struct lp_gemm_kernel *kernel, uint64_t least, uint64_t most,
-                       uint64_t sms)
+                       uint64_t cluster, uint64_t sms)
 {
     bool jet = has(kernel->name, "nvjet"), split = has(kernel->name, "split");
-    bool persistent = jet || has(kernel->name, "sm90") || has(kernel->name, "cutlass3x");
     uint64_t splits = split ? SPLITS_MOST : jet ? 1 : kernel->grid_z;
 
-    if (persistent && kernel->blocks < least && kernel->blocks >= (sms ? sms * 3 / 4 : TILE_LEAST))
+    if (kernel->blocks < least && is_persistent(kernel, cluster, sms))
         return true;
     for (uint64_t i = 1; i <= splits; i++)
         if (kernel->blocks >= least * i && kernel->blocks <= most * i)
             return true;
     return false;
+}
+
+/* No heuristic chooses a tile mostly without tokens, or a narrow one where wide ones fill the GPU.
+ */
+static bool is_wasteful(const struct lp_gemm *product, uint64_t tokens, uint64_t features,
+                        uint64_t tiles, uint64_t sms)
+{
+    bool narrow = (tokens <= TILE_NARROW && product->m > TILE_WASTE * tokens) ||
+                  (features <= TILE_NARROW && product->n > TILE_WASTE * features);
+
+    return (tokens > 64 && tokens > TILE_WASTE * product->m) ||
+           (narrow && sms > 0 && tiles >= TILE_WASTE * sms);
 }
 
 bool lp_gemm_fits(const struct lp_gemm *product, const struct lp_gemm_kernel *kernel, uint64_t sms)
@@ -109,16 +151,25 @@ bool lp_gemm_fits(const struct lp_gemm *product, const struct lp_gemm_kernel *ke
 
     if (product->differs)
         return true;
+    if (kernel->mean_ms < product->least_ms)
+        return false;
     if (has(kernel->name, "gemv") && product->m > TILE_LEAST)
         return false;
     if (!read_tile(kernel->name, &tile))
         return true;
     for (int turned = 0; turned < 2; turned++) {
-        uint64_t rows = up(product->m, turned ? tile.b : tile.a) / (turned ? tile.b : tile.a);
-        uint64_t columns = up(product->n, turned ? tile.a : tile.b) / (turned ? tile.a : tile.b);
+        uint64_t tokens = turned ? tile.b : tile.a, features = turned ? tile.a : tile.b;
+        uint64_t rows = up(product->m, tokens) / tokens;
+        uint64_t columns = up(product->n, features) / features, least, most;
 
-        if (fits_tiles(kernel, rows * columns * product->batch,
-                       pad(rows, tile.cluster) * pad(columns, tile.cluster) * product->batch, sms))
+        least = rows * columns;
+        most = pad(rows, tile.cluster) * pad(columns, tile.cluster);
+        if (has(kernel->name, "nvjet") && is_wasteful(product, tokens, features, least, sms))
+            continue;
+        if (has(kernel->name, "cutlass") && !has(kernel->name, "cutlass3x")
+                ? fits_cutlass(kernel, least, most, product->batch)
+                : fits_tiles(kernel, least * product->batch, most * product->batch, tile.cluster,
+                             sms))
             return true;
     }
     return false;
@@ -129,9 +180,30 @@ bool lp_gemm_is_sum(const char *name)
     return has(name, "split") && has(name, "reduce");
 }
 
+static bool has_shape(const struct lp_gemm *a, const struct lp_gemm *b)
+{
+    return a->m == b->m && a->n == b->n && a->k == b->k && a->batch == b->batch;
+}
+
+static int add_gemm(struct lp_gemms *gemms, const struct lp_gemm *gemm)
+{
+    for (size_t i = 0; i < gemms->items.count; i++) {
+        struct lp_gemm *other = &gemms->items.items[i];
+
+        if (strcmp(other->name, gemm->name) != 0 || other->form != gemm->form ||
+            (other->kinds & gemm->kinds) || other->differs != gemm->differs ||
+            !has_shape(other, gemm))
+            continue;
+        other->kinds |= gemm->kinds;
+        other->calls += gemm->calls;
+        return 0;
+    }
+    return lp_vector_push(&gemms->items, *gemm);
+}
+
 /* FORM:COUNT*BATCHxMxNxK … */
 int lp_gemms_read(struct lp_gemms *gemms, const struct lp_gemm *like, uint64_t layers,
-                  const char *text)
+                  double peak_tflops, const char *text)
 {
     struct lp_gemm gemm = *like;
     uint32_t count;
@@ -145,7 +217,11 @@ int lp_gemms_read(struct lp_gemms *gemms, const struct lp_gemm *like, uint64_t l
         gemm.calls = count * layers;
         if (gemm.m == 0 || gemm.n == 0 || gemm.k == 0 || gemm.batch == 0 || gemm.calls == 0)
             return 0;
-        if (lp_vector_push(&gemms->items, gemm) < 0)
+        gemm.least_ms = 2.0 * (double)gemm.m * (double)gemm.n * (double)gemm.k * gemm.batch /
+                        (peak_tflops * 1e9 * FASTEST);
+        if (!(gemm.least_ms > 0))
+            gemm.least_ms = 0;
+        if (add_gemm(gemms, &gemm) < 0)
             return LLMPERF_ENOMEM;
     }
     return 0;
@@ -174,8 +250,7 @@ struct search {
 
 static bool same_shape(const struct lp_gemm *a, const struct lp_gemm *b)
 {
-    return a && b && (a == b || (!a->differs && !b->differs)) && a->m == b->m && a->n == b->n &&
-           a->k == b->k && a->batch == b->batch;
+    return a && b && (a == b || (!a->differs && !b->differs && has_shape(a, b)));
 }
 
 /* Router and shared experts read the same input. */
@@ -186,10 +261,11 @@ static bool are_parallel(const struct lp_gemm *a, const struct lp_gemm *b)
            (a->place == b->place && strcmp(a->name, "qkv") == 0);
 }
 
-/* Does b need a's result? Products are in the order of computation. */
+/* Does b need a's result, in each kind of layer that has b? Products are in the order of
+ * computation. */
 static bool is_before(const struct lp_gemm *a, const struct lp_gemm *b)
 {
-    return a < b && strcmp(a->layer_kind, b->layer_kind) == 0 && !are_parallel(a, b);
+    return a < b && (b->kinds & ~a->kinds) == 0 && !are_parallel(a, b);
 }
 
 /* Is the first launch of the product's kernel the product's own? */
@@ -199,8 +275,7 @@ static bool opens_kernel(const struct search *search, size_t product)
 
     for (size_t i = 0; i < search->product_count; i++)
         if (search->home[i] == search->home[product] && i != product &&
-            (strcmp(search->products[i]->layer_kind, own->layer_kind) != 0 ||
-             is_before(search->products[i], own)))
+            (search->products[i]->kinds != own->kinds || is_before(search->products[i], own)))
             return false;
     return true;
 }
@@ -332,6 +407,14 @@ static bool is_chosen(const struct lp_gemm *gemm, const struct form *forms, size
     return gemm->form == 0;
 }
 
+static int compare_calls(const void *left, const void *right)
+{
+    const struct lp_gemm *a = *(const struct lp_gemm *const *)left;
+    const struct lp_gemm *b = *(const struct lp_gemm *const *)right;
+
+    return a->calls != b->calls ? (a->calls < b->calls) - (a->calls > b->calls) : (a > b) - (a < b);
+}
+
 static void try_forms(struct search *search, const struct form *forms, size_t form_count)
 {
     const struct lp_gemms *gemms = search->gemms;
@@ -347,6 +430,9 @@ static void try_forms(struct search *search, const struct form *forms, size_t fo
         if (gemm->calls < search->least_calls)
             search->least_calls = gemm->calls;
     }
+    /* Those with most launches fit the fewest kernels. */
+    if (search->product_count > 0)
+        qsort(search->products, search->product_count, sizeof(search->products[0]), compare_calls);
     for (size_t i = 0; i < search->count; i++)
         search->left[i] = search->kernels[i].calls;
     if (search->product_count > 0)

@@ -12,13 +12,15 @@
 
 /** A matrix product of a model's operator: m x n numbers, each a sum of k products. */
 struct lp_gemm {
-    const char *name, *layer_kind, *dtype; /* of the operator */
-    size_t place;                          /* of the operator in the order of computation */
+    const char *name, *dtype; /* of the operator */
+    uint32_t kinds;           /* of layers that have it, one bit each */
+    size_t place;             /* of the operator in the order of computation */
     uint64_t m, n, k;
-    uint32_t batch; /* products of this shape in one kernel */
-    uint32_t form;  /* 0: always there; else the engine computes one form of the operator */
-    bool differs;   /* from call to call of the stage: its kernel has no shape */
-    uint64_t calls; /* kernels in a call of the stage */
+    uint32_t batch;  /* products of this shape in one kernel */
+    uint32_t form;   /* 0: always there; else the engine computes one form of the operator */
+    bool differs;    /* from call to call of the stage: its kernel has no shape */
+    uint64_t calls;  /* kernels in a call of the stage */
+    double least_ms; /* no kernel is faster; 0: unknown */
 };
 
 struct lp_gemms {
@@ -28,17 +30,20 @@ struct lp_gemms {
 /** Launches of one kernel with one grid. */
 struct lp_gemm_kernel {
     const char *name;
-    uint64_t blocks, grid_z;       /* blocks of the grid */
-    uint64_t calls;                /* in a call of the stage */
+    uint64_t blocks, grid_z; /* blocks of the grid */
+    uint64_t calls;          /* in a call of the stage */
+    double mean_ms;
     uint64_t first_ns;             /* start of the first; UINT64_MAX: unknown */
     const struct lp_gemm *product; /* out: what it computes; NULL: unknown */
     const char *reason;            /* out: why its shape is unknown; NULL: it is known */
 };
 
 /** Add the products of an operator from the text of its row in a profile: like gives all but the
- * numbers. 0 or LLMPERF_ENOMEM. Malformed text adds nothing. */
+ * numbers. A product of another kind of layer with the same shape, operator and form is the same.
+ * @param peak_tflops  For least_ms; NaN: unknown.
+ * @return 0 or LLMPERF_ENOMEM. Malformed text adds nothing. */
 int lp_gemms_read(struct lp_gemms *gemms, const struct lp_gemm *like, uint64_t layers,
-                  const char *text);
+                  double peak_tflops, const char *text);
 
 /** Can a grid of this kernel compute the product? True if the kernel's name has no tile.
  * @param sms  SMs of the GPU; 0: unknown. */

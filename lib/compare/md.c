@@ -6,6 +6,7 @@
 
 #include "lib/base/number.h"
 #include "lib/compare/text.h"
+#include "lib/findings/findings.h"
 #include "lib/output/format/markdown.h"
 
 #define ROWS_MOST   50 /* rows of a table */
@@ -81,6 +82,24 @@ static void put_coverage(struct lp_text *out, const struct lp_compare_coverage *
                        host ? "host time is in regions" : "device time is in regions or kernels");
 }
 
+/* Runs whose clocks differ differ in speed for that reason alone. */
+static void put_clocks(struct lp_text *out, const llmperf_profile *profile)
+{
+    llmperf_energy gpu = LLMPERF_ENERGY_INIT;
+
+    for (size_t i = 0; llmperf_profile_energy(profile, i, &gpu) == 0; i++) {
+        const char *words = lp_throttle_words(&gpu);
+
+        if (isnan(gpu.sm_clock_mhz))
+            continue;
+        lp_text_printf(out, "; SM clock of GPU %d %s MHz", gpu.device,
+                       LP_NUMBER(gpu.sm_clock_mhz, 4));
+        if (words)
+            lp_text_printf(out, ", clocks were throttled %s %% of the time (most by %s)",
+                           LP_NUMBER(gpu.throttled_share * 100, 3), words);
+    }
+}
+
 static void put_run(struct lp_text *out, const char *role, const llmperf_profile *profile,
                     const struct lp_compare_ranks *ranks,
                     const struct lp_compare_coverage *coverage)
@@ -98,6 +117,7 @@ static void put_run(struct lp_text *out, const char *role, const llmperf_profile
         put_ranks(out, ranks);
     }
     put_coverage(out, coverage);
+    put_clocks(out, profile);
     lp_text_puts(out, "\n");
 }
 

@@ -616,20 +616,6 @@ static int add_active(struct lp_iterations *iterations, const struct lp_stage_to
                : LLMPERF_ENOMEM;
 }
 
-/* Calls that were not collected have host times only, and those of one session must not mix. */
-static void charge_energy(struct lp_iterations *iterations, const struct lp_unit_work *work)
-{
-    struct lp_energy_call call = { work->node, !find_work(iterations, work->parent), work->begin_ns,
-                                   work->end_ns };
-
-    iterations->samples |= !work->collected;
-    if (!iterations->samples && work->activities > 0) {
-        call.begin_ns = work->started_ns;
-        call.end_ns = work->started_ns + elapsed_of(work);
-    }
-    lp_energy_call(&iterations->energy, &call);
-}
-
 bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool with_device,
                         uint32_t *node_out, llmperf_iteration *row_out)
 {
@@ -644,7 +630,11 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     note_device_end(iterations, work);
     if (work->truncated || work->end_ns < work->begin_ns)
         return false;
-    charge_energy(iterations, work);
+    lp_energy_call(&iterations->energy,
+                   &(struct lp_energy_call){ work->node, !find_work(iterations, work->parent),
+                                             work->collected, work->begin_ns, work->end_ns,
+                                             work->started_ns,
+                                             work->activities > 0 ? elapsed_of(work) : 0 });
     if (!(stage = find_stage(iterations, work->node))) {
         iterations->failed = true;
         return false;

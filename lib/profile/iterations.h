@@ -99,7 +99,6 @@ struct lp_iterations {
     uint64_t launch_latency_ns;
     struct lp_device_end outermost; /* of units that are in no other */
     struct lp_energy energy;
-    bool samples;       /* calls were left out by sampling */
     uint64_t sequence;  /* of the newest iteration */
     uint64_t late;      /* activities that came after their unit was done */
     uint64_t unordered; /* activities that started before the folded part */

@@ -333,13 +333,21 @@ void lp_energy_sample(struct lp_energy *energy, const struct lp_gpu_sample *samp
     charge_waiting(energy, false);
 }
 
+/* Calls that were left out have host times only, and the two kinds must not mix. */
 void lp_energy_call(struct lp_energy *energy, const struct lp_energy_call *call)
 {
-    if (call->end_ns < call->begin_ns)
+    struct lp_energy_call own = *call;
+
+    energy->sampled |= !call->collected;
+    if (!energy->sampled && call->elapsed_ns > 0) {
+        own.begin_ns = call->started_ns;
+        own.end_ns = call->started_ns + call->elapsed_ns;
+    }
+    if (own.end_ns < own.begin_ns)
         return;
     if (energy->waiting.count >= LP_ENERGY_CALLS)
         charge_waiting(energy, true);
-    if (lp_vector_push(&energy->waiting, *call) < 0)
+    if (lp_vector_push(&energy->waiting, own) < 0)
         energy->failed = true;
 }
 

@@ -65,8 +65,10 @@ struct lp_energy_stage {
 /** A call of a stage that is over. */
 struct lp_energy_call {
     uint32_t node;
-    bool outermost; /* it is in no other call */
-    uint64_t begin_ns, end_ns;
+    bool outermost;                  /* it is in no other call */
+    bool collected;                  /* false: sampling left it out */
+    uint64_t begin_ns, end_ns;       /* on the host */
+    uint64_t started_ns, elapsed_ns; /* with its device work; elapsed 0: it had none */
 };
 
 struct lp_energy {
@@ -74,7 +76,8 @@ struct lp_energy {
     LP_VECTOR(struct lp_energy_stage) stages;
     struct lp_hashmap stage_rows; /* (node, gpu) -> stage */
     LP_VECTOR(struct lp_energy_call) waiting;
-    bool failed; /* out of memory */
+    bool sampled; /* a call was left out: from then on host times are used */
+    bool failed;  /* out of memory */
 };
 
 void lp_energy_clear(struct lp_energy *energy);

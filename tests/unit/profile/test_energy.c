@@ -55,7 +55,8 @@ static void count(uint64_t time_ns, uint64_t energy_mj)
 
 static void call(uint32_t node, bool outermost, uint64_t begin_ns, uint64_t end_ns)
 {
-    lp_energy_call(&energy, &(struct lp_energy_call){ node, outermost, begin_ns, end_ns });
+    lp_energy_call(&energy,
+                   &(struct lp_energy_call){ node, outermost, true, begin_ns, end_ns, 0, 0 });
 }
 
 static const struct lp_energy_stage *stage_of(uint32_t node)
@@ -127,6 +128,24 @@ static void outermost_calls_of_two_threads_count_their_common_time_once(void **s
     lp_energy_settle(&energy);
     check_near(energy.gpus.items[0].stages_j, 750, 1e-9);
     assert_int_equal(stage_of(2)->shared_ns, 500 * MS);
+}
+
+static void calls_use_the_clock_of_the_device_until_one_is_left_out(void **state)
+{
+    struct lp_energy_call one = { 1, true, true, 1000 * MS, 1100 * MS, 1050 * MS, 200 * MS };
+
+    (void)state;
+    for (uint64_t i = 0; i <= 20; i++)
+        count(1000 * MS + 100 * MS * i, i * 100000);
+    lp_energy_call(&energy, &one);
+    one = (struct lp_energy_call){ 2, true, false, 1300 * MS, 1400 * MS, 0, 0 };
+    lp_energy_call(&energy, &one);
+    one = (struct lp_energy_call){ 3, true, true, 1400 * MS, 1500 * MS, 1450 * MS, 200 * MS };
+    lp_energy_call(&energy, &one);
+    lp_energy_settle(&energy);
+    check_near(stage_of(1)->joules, 200, 1e-9);
+    check_near(stage_of(2)->joules, 100, 1e-9);
+    check_near(stage_of(3)->joules, 100, 1e-9);
 }
 
 /* By hand: h = 0.1 s at 400 W, s = 0.04 s, P = 700 W: less by min(16, 18) J, more by
@@ -300,6 +319,7 @@ int main(void)
         CASE(counter_that_is_updated_rarely_gives_no_steps),
         CASE(stages_and_outside_are_the_total_with_nested_stages_once),
         CASE(outermost_calls_of_two_threads_count_their_common_time_once),
+        CASE(calls_use_the_clock_of_the_device_until_one_is_left_out),
         CASE(error_of_a_part_is_the_bound_of_the_formula),
         CASE(ends_of_a_run_have_the_error_of_the_lag),
         CASE(true_energy_is_within_the_error),

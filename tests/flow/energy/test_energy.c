@@ -325,6 +325,23 @@ static void runs_one_after_the_other_add_up(void **state)
     llmperf_profile_free(parts[1]);
 }
 
+static void a_comparison_names_clocks_and_throttling(void **state)
+{
+    llmperf_profile *runs[2] = { play_plain(), play(&(struct plan){ .without_samples = true }) };
+    char *text = NULL;
+
+    (void)state;
+    assert_int_equal(llmperf_runs_compare((const llmperf_profile *const *)runs, 1,
+                                          (const llmperf_profile *const *)(runs + 1), 1, 5,
+                                          LLMPERF_TEXT_PLAIN, &text, NULL),
+                     0);
+    assert_text_has(text, " MHz, clocks were throttled 25.0 % of the time "
+                          "(most by power cap)\n");
+    llmperf_text_free(text);
+    llmperf_profile_free(runs[0]);
+    llmperf_profile_free(runs[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +354,7 @@ int main(void)
         cmocka_unit_test(a_gpu_that_is_divided_has_memory_only),
         cmocka_unit_test(calls_before_the_first_sample_have_no_energy),
         cmocka_unit_test(two_processes_count_their_gpu_once),
+        cmocka_unit_test(a_comparison_names_clocks_and_throttling),
         cmocka_unit_test(runs_one_after_the_other_add_up),
     };
 

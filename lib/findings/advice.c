@@ -251,6 +251,9 @@ static void set_waterfall(const struct lp_findings *findings, struct lp_stage_fa
             (!facts->worst || lp_part_loss(part) > lp_part_loss(facts->worst)))
             facts->worst = part;
     }
+    if (facts->worst && facts->worst->kernel)
+        facts->worst_shape = lp_kernel_shape_find(&findings->kernel_shapes, facts->region,
+                                                  facts->worst->region, facts->worst->kernel);
 }
 
 /* Time by name of a kernel or kernel class. */

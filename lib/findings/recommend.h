@@ -40,9 +40,10 @@ struct lp_stage_facts {
                        wall time of all */
     double before_ms, after_ms, span_ms, idle_ms, idle_launch_ms, idle_wait_ms;
     double first_ms, steady_ms; /* the first call, if it is warm-up, and the mean of the others */
-    const struct lp_waterfall_part *worst; /* kernels that lose most against their bound; NULL: no
-                                              bounds of operators are known */
-    double elapsed_ms, elapsed_calls;      /* mean of a call; calls that savings are for */
+    const struct lp_waterfall_part *worst;   /* kernels that lose most against their bound; NULL: no
+                                                bounds of operators are known */
+    const llmperf_kernel_shape *worst_shape; /* of its longest kernel; NULL: unknown */
+    double elapsed_ms, elapsed_calls;        /* mean of a call; calls that savings are for */
     double floor_ms, floor_ratio,
         wall_ratio; /* floor_ratio: busy / floor, wall_ratio: wall / floor */
     double compute_floor_ms, memory_floor_ms, mbu;

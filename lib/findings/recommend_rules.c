@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/findings/kernel_shapes.h"
 #include "lib/findings/limits/limits.h"
 #include "lib/findings/recommend_say.h"
 #include "lib/base/number.h"
@@ -247,6 +248,10 @@ static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommen
                    PERCENT(part->busy_ms / stage->elapsed_ms));
     if (part->kernel)
         lp_text_printf(text, ". The longest is %s with %s ms", part->kernel, N(part->kernel_ms));
+    if (stage->worst_shape && stage->worst_shape->m != LLMPERF_UNKNOWN) {
+        lp_text_puts(text, ": ");
+        lp_kernel_shape_words(stage->worst_shape, text);
+    }
     lp_text_printf(text, ". Good kernels reach about %s %% of the bound%s.",
                    PERCENT(part->bound_ms / part->good_ms),
                    part->measured ? ", as measured on this GPU" : "");

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/profile/profile.h"
+#include "llmperf/findings.h"
 #include "llmperf/sys/run.h"
 #include "tests/support/play.h"
 
@@ -225,6 +226,24 @@ static void report_has_a_row_for_each_shape_with_its_rates(void **state)
     llmperf_profile_free(profile);
 }
 
+static void advice_names_the_product_of_a_slow_kernel(void **state)
+{
+    llmperf_profile *profile =
+        play(GPU "repeat 8\n" STEP LAYERS "begin attention\n" QKV FLASH OUT "end\nbegin mlp\n"
+                 "launch nvjet_tst_128x8_64x12_2x1_v_bz_TNT grid=224" REST "duration=800000\n" DOWN
+                 "end\ndone\nbegin lm_head\n" HEAD "end\nwait 40000000\nend\ndone\n");
+    llmperf_advice advice = LLMPERF_ADVICE_INIT;
+    size_t i = 0;
+
+    (void)state;
+    while (llmperf_profile_advice(profile, i, &advice) == 0 &&
+           strcmp(advice.id, "slow_operator") != 0)
+        i++;
+    assert_string_equal(advice.id, "slow_operator");
+    check_has(advice.text, "8 x 28672 x 4096 at 2.35 TFLOP/s and 294 GB/s, 11 % of what is");
+    llmperf_profile_free(profile);
+}
+
 static void kernels_of_graphs_have_shapes(void **state)
 {
     char script[] = GPU "repeat 3\n" STEP FUSED "end\ndone\n";
@@ -288,6 +307,7 @@ int main(void)
         cmocka_unit_test(without_grid_model_or_stage_there_is_a_reason),
         cmocka_unit_test(products_are_compared_with_what_was_measured_for_their_size),
         cmocka_unit_test(report_has_a_row_for_each_shape_with_its_rates),
+        cmocka_unit_test(advice_names_the_product_of_a_slow_kernel),
         cmocka_unit_test(kernels_of_graphs_have_shapes),
         cmocka_unit_test(a_prefill_that_computes_all_logits_is_recognised_by_its_grid),
     };

@@ -323,6 +323,8 @@ static void put_arguments(struct chrome *chrome, const struct lp_activity *activ
     if (activity->node != LP_PATH_UNKNOWN)
         lp_text_printf(text, ",\"since launch ns\":%" PRIu64,
                        lp_queued_before(activity->start_ns, activity->queued));
+    if (activity->call_ns)
+        lp_text_printf(text, ",\"launch call ns\":%" PRIu32, activity->call_ns);
     lp_text_puts(text, "}}");
 }
 

@@ -74,6 +74,7 @@ enum argument {
     ARG_DESTINATION,
     ARG_CALL,
     ARG_QUEUED,
+    ARG_CALL_NS,
     ARG_DEVICE_LAUNCHED,
     ARG_BEFORE,
     ARG_TRUNCATED,
@@ -98,6 +99,7 @@ static const char *const arguments[] = { NULL,
                                          "destination",
                                          "call",
                                          "since launch ns",
+                                         "launch call ns",
                                          "launched from device",
                                          "open before",
                                          "truncated" };
@@ -478,6 +480,8 @@ static void put_activity(struct lp_trace_writer *writer, const struct lp_activit
     add_number(perfetto, ARG_CORRELATION, activity->correlation);
     if (activity->node != LP_PATH_UNKNOWN)
         add_number(perfetto, ARG_QUEUED, lp_queued_before(activity->start_ns, activity->queued));
+    if (activity->call_ns)
+        add_number(perfetto, ARG_CALL_NS, activity->call_ns);
     add_place(perfetto, activity);
     add_shape(perfetto, activity);
     if (linked)

@@ -169,6 +169,7 @@ static void kernels_of_a_trace_have_their_shape(void **state)
     assert_int_equal(lp_file_read(path, &text, &size), 0);
     assert_non_null(strstr(text, "\"grid\":[66,2,1],\"block\":[128,1,1],"
                                  "\"registers per thread\":168,\"shared memory\":49152"));
+    assert_non_null(strstr(text, "\"launch call ns\":6400"));
     assert_non_null(strstr(text, "\"source\":\"pageable\",\"destination\":\"device\","
                                  "\"call\":\"sync\""));
     free(text);
@@ -178,6 +179,7 @@ static void kernels_of_a_trace_have_their_shape(void **state)
     assert_int_equal(lp_file_read(path, &text, &size), 0);
     assert_non_null(memmem(text, size, "66x2x1", 6));
     assert_non_null(memmem(text, size, "registers per thread", 20));
+    assert_non_null(memmem(text, size, "launch call ns", 14));
     assert_non_null(memmem(text, size, "pageable", 8));
     free(text);
 }

@@ -3,6 +3,7 @@
  * tokens of the prompts at once, a decode step one token of each sequence with the KV cache. */
 #include <math.h>
 
+#include "llmperf/llmperf.h"
 #include "parts.h"
 
 /* Rows that go through the layers at once. */
@@ -29,6 +30,8 @@ static void sum_ranks(struct engine *engine, size_t rows)
     if (engine->options.world == 1)
         return;
     begin_part(&engine->work, "all_reduce");
+    llmperf_region_count(LLMPERF_QUANTITY_MESSAGE_BYTES,
+                         rows * engine->shape.decoder.hidden * sizeof(bf16));
     engine->ops->all_reduce(engine->ops, engine->decoder.x, rows * engine->shape.decoder.hidden);
     end_region(&engine->work);
 }
@@ -382,6 +385,7 @@ static void lm_head(struct engine *engine, const struct pass *pass)
     if (engine->options.world == 1)
         return;
     begin_part(&engine->work, "all_gather");
+    llmperf_region_count(LLMPERF_QUANTITY_MESSAGE_BYTES, pass->batch * columns * sizeof(float));
     engine->ops->all_gather(engine->ops, d->logits, d->logits_part, pass->batch, columns);
     end_region(&engine->work);
 }

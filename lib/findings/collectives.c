@@ -188,42 +188,66 @@ static const llmperf_region_stats *region_of(const struct lp_findings *findings,
     return NULL;
 }
 
-/* Collectives that were launched directly in a region. */
-static uint64_t calls_in(const struct lp_findings *findings, const llmperf_region_stats *region)
+static double collected_calls(const llmperf_region_stats *region)
 {
-    uint64_t calls = 0;
+    return (double)(region->instances - region->window_instances) *
+           (1 - fmax(0, region->skipped_fraction));
+}
+
+/* Collectives that were launched directly in a region; with `captured_in`, those of graphs. */
+static double calls_in(const struct lp_findings *findings, const struct lp_collective_calls *like,
+                       bool captured)
+{
+    double calls = 0;
 
     for (size_t i = 0; i < row_count(findings); i++) {
         const struct lp_collective_calls *row = &row_at(findings, i)->stats;
 
-        if (same_text(row->region, region->path) && row->process_id == region->process_id)
-            calls += row->calls;
+        if (same_rank(row, like) && same_text(row->region, like->region) &&
+            (!captured || same_text(row->captured_in, like->captured_in)))
+            calls += (double)row->calls;
     }
     return calls;
 }
 
-/* Mean size of a call's message; NaN: nobody gave it. A range of NCCL is one collective, also where
- * it was captured into a graph that runs many times. */
+/* Collectives that a graph has from a region that captured it, from its launches: one in each call
+ * of the launching region. NaN: these are not those of one pass through the captured region, as
+ * where graphs of several batch sizes were captured. */
+static double nodes_of(const struct lp_findings *findings, const struct lp_collective_calls *row,
+                       const llmperf_region_stats *captured)
+{
+    const llmperf_region_stats *launched = region_of(findings, row->region, row->process_id);
+    double nodes, each;
+
+    if (!launched || !(collected_calls(launched) > 0))
+        return NAN;
+    nodes = calls_in(findings, row, true) / collected_calls(launched);
+    each = nodes / (double)captured->instances;
+    return each > 0.99 && fabs(each - round(each)) < 0.01 ? nodes : (double)NAN;
+}
+
+/* Mean size of a call's message; NaN: nobody gave it. */
 static double message_of(const struct lp_findings *findings, const struct lp_collective_calls *row,
                          const char **source)
 {
     const char *path = row->captured_in ? row->captured_in : row->region;
     const llmperf_region_stats *region = region_of(findings, path, row->process_id);
-    double collected, calls;
+    double calls;
 
-    if (!region || region->message_bytes == LLMPERF_UNKNOWN || region->message_bytes == 0)
+    if (!region || region->message_bytes == LLMPERF_UNKNOWN || region->message_bytes == 0 ||
+        region->instances == 0)
         return NAN;
-    if (is_nccl(path)) {
-        *source = "nvtx";
-        return region->instances > 0 ? (double)region->message_bytes / (double)region->instances
-                                     : (double)NAN;
-    }
     if (row->captured_in)
+        calls = nodes_of(findings, row, region);
+    else if (is_nccl(path)) /* a range of NCCL is one collective */
+        calls = (double)region->instances;
+    else
+        calls =
+            calls_in(findings, row, false) * (double)region->instances / collected_calls(region);
+    if (!(calls > 0))
         return NAN;
-    *source = "program";
-    collected = (double)region->message_bytes * (1 - fmax(0, region->skipped_fraction));
-    calls = (double)calls_in(findings, region);
-    return calls > 0 ? collected / calls : (double)NAN;
+    *source = is_nccl(path) ? "nvtx" : "program";
+    return (double)region->message_bytes / calls;
 }
 
 /* Rows */

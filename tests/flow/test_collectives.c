@@ -170,7 +170,7 @@ static void bandwidth_is_that_of_the_transfer(void **state)
     llmperf_text_free(text);
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_PROMETHEUS, &text), 0);
     assert_text_has(text, "\nllmperf_collective_bus_gigabytes_per_second{region=\"" STEP "\"");
-    assert_text_has(text, "kernel=\"" REDUCE "\",message_bytes=\"4000000\"");
+    assert_text_has(text, ",kernel=\"" REDUCE "\"} 0.");
     assert_text_has(text, "\nllmperf_rank_last_share{");
     llmperf_text_free(text);
     llmperf_profile_free(profile);
@@ -191,6 +191,28 @@ static void transfer_of_one_rank_is_an_estimate(void **state)
     assert_true(isnan(row->message_bytes));
     assert_true(isnan(row->bus_gbs));
     assert_text_has(row->reason, "message size unknown");
+    llmperf_profile_free(profile);
+}
+
+/* Sizes differ with each batch: as a label they would make a new series for each. */
+static void prometheus_has_one_series_for_messages_of_all_sizes(void **state)
+{
+    static const char series[] = "\nllmperf_collective_seconds_total{";
+    llmperf_profile *profile =
+        play_script("begin " STEP "\nbegin a\ncount message_bytes 3000\nlaunch " REDUCE
+                    " duration=20000\nend\nbegin b\ncount message_bytes 7000\nlaunch " REDUCE
+                    " duration=50000\nend\nwait 100000\nend\n");
+    const char *found;
+    char *text;
+
+    (void)state;
+    assert_int_equal(findings_of(profile)->collectives.rows.count, 2);
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_PROMETHEUS, &text), 0);
+    assert_non_null(found = strstr(text, series));
+    assert_null(strstr(found + 1, series));
+    assert_text_has(text, "kernel=\"" REDUCE "\"} 7e-05\n");
+    assert_text_has(text, "kernel=\"" REDUCE "\"} 3.5e-05\n"); /* mean transfer */
+    llmperf_text_free(text);
     llmperf_profile_free(profile);
 }
 
@@ -221,6 +243,36 @@ static void counted_messages_are_divided_among_the_calls(void **state)
     assert_string_equal(row->message_source, "program");
     assert_text_has(row->reason, "number of GPUs unknown");
     llmperf_profile_free(profile);
+}
+
+/* A graph with two collectives, captured in ranges of NCCL, runs in each step. If a second graph
+ * with other sizes was captured in the same ranges, the size of those that ran is unknown. */
+static void captured_messages_are_those_of_one_graph(void **state)
+{
+#define CAPTURE(graph, bytes)                                                                      \
+    "begin NCCL@ncclAllReduce\ncount message_bytes " bytes "\nnode graph=" graph                   \
+    " index=0\nend\nbegin NCCL@ncclAllReduce\ncount message_bytes " bytes "\nnode graph=" graph    \
+    " index=1\nend\n"
+#define RUNS                                                                                       \
+    "repeat 4\nbegin " STEP "\ngraph " REDUCE "," REDUCE " graph=9 index=0\nwait "                 \
+    "10000\nend\ndone\n"
+    static const char *const scripts[] = {
+        CAPTURE("1", "5000") "instantiate graph=9 from=1 nodes=2\n" RUNS,
+        CAPTURE("1", "5000") CAPTURE("2", "7000") "instantiate graph=9 from=1 nodes=2\n" RUNS,
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        llmperf_profile *profile = play_script(scripts[i]);
+        const struct lp_collective *row = collective_on(profile, 0);
+
+        assert_int_equal(row->calls, 8);
+        if (i == 0)
+            check_close(row->message_bytes, 5000);
+        else
+            assert_true(isnan(row->message_bytes));
+        llmperf_profile_free(profile);
+    }
 }
 
 /* Two all-reduces in each of the 32 layers, of 8 tokens x 4096 x 2 bytes. */
@@ -266,7 +318,9 @@ int main(void)
         cmocka_unit_test(a_late_host_is_named),
         cmocka_unit_test(bandwidth_is_that_of_the_transfer),
         cmocka_unit_test(transfer_of_one_rank_is_an_estimate),
+        cmocka_unit_test(prometheus_has_one_series_for_messages_of_all_sizes),
         cmocka_unit_test(overlap_is_the_share_with_compute_kernels),
+        cmocka_unit_test(captured_messages_are_those_of_one_graph),
         cmocka_unit_test(tensor_parallel_layers_give_the_size_of_messages),
         cmocka_unit_test(counted_messages_are_divided_among_the_calls),
     };

@@ -205,7 +205,11 @@ static void collective_row(const struct lp_findings *findings, const struct lp_c
         if (how[i])
             lp_text_printf(&name, ", %s", how[i]);
     lp_text_puts(out, "|");
-    lp_md_cell_region_of(out, row->region, lp_shown_process(findings->profile, row->process_id));
+    if (row->region)
+        lp_md_cell_region_of(out, row->region,
+                             lp_shown_process(findings->profile, row->process_id));
+    else
+        lp_md_cell_text(out, "(no stage)");
     lp_md_cell_device(out, row->device);
     lp_md_cell_text(out, name.bytes);
     lp_text_clear(&name);

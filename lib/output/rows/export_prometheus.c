@@ -63,16 +63,11 @@ static void put_host_call_labels(struct lp_text *out, const llmperf_host_call *r
     lp_prometheus_label(out, "region", row->region);
 }
 
+/* Sizes of messages are no label: they differ with each batch. */
 static void put_collective_labels(struct lp_text *out, const struct lp_collective *row)
 {
-    char bytes[32];
-
     put_region_labels(out, row->region ? row->region : "", row->process_id, row->device);
     lp_prometheus_label(out, "kernel", row->kernel);
-    if (isnan(row->message_bytes))
-        return;
-    snprintf(bytes, sizeof(bytes), "%.0f", row->message_bytes);
-    lp_prometheus_label(out, "message_bytes", bytes);
 }
 
 static bool is_repeated(const llmperf_region_stats *before, const llmperf_region_stats *region)
@@ -137,6 +132,54 @@ static void put_families(enum lp_row_id id, const void *rows, size_t count, stru
             put_family(id, rows, count, &lp_row_kinds[id].fields[i], out);
 }
 
+static double mean(double a, double weight_a, double b, double weight_b)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) ? b : a;
+    return (a * weight_a + b * weight_b) / (weight_a + weight_b);
+}
+
+static void add_collective(struct lp_collective *into, const struct lp_collective *row)
+{
+    double calls = (double)into->calls, more = (double)row->calls;
+    double transfer_ms = into->transfer_ms * calls, more_ms = row->transfer_ms * more;
+
+    into->bus_gbs = mean(into->bus_gbs, transfer_ms, row->bus_gbs, more_ms);
+    into->link_share = mean(into->link_share, transfer_ms, row->link_share, more_ms);
+    into->overlap_share =
+        mean(into->overlap_share, into->total_ms, row->overlap_share, row->total_ms);
+    into->transfer_ms = mean(into->transfer_ms, calls, row->transfer_ms, more);
+    into->waiting_ms = mean(into->waiting_ms, calls, row->waiting_ms, more);
+    into->total_ms += row->total_ms;
+    into->calls += row->calls;
+}
+
+/* Messages of all sizes together. */
+static int put_collectives(const struct lp_findings *findings, struct lp_text *out)
+{
+    LP_VECTOR(struct lp_collective) rows = { NULL, 0, 0 };
+    int status = 0;
+
+    for (size_t i = 0; i < findings->collectives.rows.count && status == 0; i++) {
+        const struct lp_collective *row = &findings->collectives.rows.items[i];
+        size_t at = 0;
+
+        while (at < rows.count && !(rows.items[at].process_id == row->process_id &&
+                                    rows.items[at].device == row->device &&
+                                    lp_text_same(rows.items[at].region, row->region) &&
+                                    strcmp(rows.items[at].kernel, row->kernel) == 0))
+            at++;
+        if (at == rows.count)
+            status = lp_vector_push(&rows, *row);
+        else
+            add_collective(&rows.items[at], row);
+    }
+    if (status == 0 && rows.count > 0)
+        put_families(LP_ROW_COLLECTIVE, rows.items, rows.count, out);
+    lp_vector_clear(&rows);
+    return status;
+}
+
 /* Collectives, and times of GPUs that share a stage. */
 static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
 {
@@ -147,9 +190,8 @@ static int put_ranks(const llmperf_profile *profile, struct lp_text *out)
     if (!lp_ranks_possible(profile) && lp_row_count(profile, LP_ROW_COLLECTIVE_CALLS) == 0)
         return 0;
     status = lp_findings_of(profile, &findings);
-    if (status == 0 && findings->collectives.rows.count > 0)
-        put_families(LP_ROW_COLLECTIVE, findings->collectives.rows.items,
-                     findings->collectives.rows.count, out);
+    if (status == 0)
+        status = put_collectives(findings, out);
     if (status == 0 && findings->ranks.rows.count > 0)
         put_families(LP_ROW_RANK, findings->ranks.rows.items, findings->ranks.rows.count, out);
     return status;

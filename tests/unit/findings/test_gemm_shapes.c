@@ -226,6 +226,20 @@ static void report_has_a_row_for_each_shape_with_its_rates(void **state)
     llmperf_profile_free(profile);
 }
 
+/* The logits of all 512 positions would need 2700 TFLOP/s. */
+static void a_kernel_that_is_too_fast_for_a_product_computes_another(void **state)
+{
+    llmperf_profile *profile =
+        play(GPU "begin LLM@prefill sequences=2 tokens=512 context=512\nbegin lm_head\n"
+                 "launch head_gemm grid=10" REST "duration=200000\nend\nend\n");
+    llmperf_kernel_shape head = find_shape(profile, "head_gemm", 10);
+
+    (void)state;
+    assert_null(head.shape_reason);
+    assert_int_equal(head.m, 2);
+    llmperf_profile_free(profile);
+}
+
 static void advice_names_the_product_of_a_slow_kernel(void **state)
 {
     llmperf_profile *profile =
@@ -307,6 +321,7 @@ int main(void)
         cmocka_unit_test(without_grid_model_or_stage_there_is_a_reason),
         cmocka_unit_test(products_are_compared_with_what_was_measured_for_their_size),
         cmocka_unit_test(report_has_a_row_for_each_shape_with_its_rates),
+        cmocka_unit_test(a_kernel_that_is_too_fast_for_a_product_computes_another),
         cmocka_unit_test(advice_names_the_product_of_a_slow_kernel),
         cmocka_unit_test(kernels_of_graphs_have_shapes),
         cmocka_unit_test(a_prefill_that_computes_all_logits_is_recognised_by_its_grid),

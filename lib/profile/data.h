@@ -101,6 +101,7 @@ struct llmperf_profile {
     LP_VECTOR(struct lp_fact) facts;
     llmperf_ledger ledger;
     char *folder;                   /* folder of the run file; NULL: not read from a file */
+    bool imported;                  /* being made from a file of another profiler */
     bool of_processes;              /* regions of several processes; set by lp_profile_finish() */
     struct lp_strings pool;         /* all text */
     _Atomic(struct lp_kept *) kept; /* lp_profile_keep() */

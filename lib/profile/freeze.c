@@ -580,6 +580,7 @@ static int fill_profile(struct freezer *freezer)
         return status;
     if (freezer->scratch.failed)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
+    freezer->profile->imported = totals->imported;
     if ((status = lp_profile_judge(freezer->profile)) < 0)
         return status;
     if (lp_totals_failed(totals) &&

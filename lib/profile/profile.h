@@ -86,6 +86,9 @@ void lp_totals_set_watcher(struct lp_totals *totals, const struct lp_watcher *wa
 
 struct lp_counter_totals;
 
+/** The work comes from a file of another profiler: problems do not speak of sessions. */
+void lp_totals_set_imported(struct lp_totals *totals);
+
 /** Pass attributed activities on to `counters`, which must outlive the totals' last record. */
 void lp_totals_set_counters(struct lp_totals *totals, struct lp_counter_totals *counters);
 

@@ -127,6 +127,11 @@ static void add_derived(struct lp_host_work *work, uint64_t flops, uint64_t byte
     work->derived_bytes += bytes;
 }
 
+void lp_totals_set_imported(struct lp_totals *totals)
+{
+    totals->imported = true;
+}
+
 void lp_totals_set_work(struct lp_totals *totals, const struct lp_work_source *source)
 {
     totals->work_source = *source;

@@ -11,10 +11,12 @@
 
 /* Numbers that must be 0 in a complete profile, with a message. Causes first: a lost record also
  * shows in later numbers. */
-static const struct {
+struct fault {
     size_t offset;
     const char *sentence;
-} faults[] = {
+};
+
+static const struct fault faults[] = {
     { offsetof(llmperf_ledger, regions_dropped),
       "%" PRIu64 " host records were dropped because a thread's ring was full (raise "
       "ring_bytes), or graph events were dropped because there were too many" },
@@ -54,6 +56,15 @@ static const struct {
       "short by at most their durations" },
 };
 
+/* Of files of another profiler: nothing that a session could have done. */
+static const struct fault imported_faults[] = {
+    { offsetof(llmperf_ledger, launches_missing),
+      "%" PRIu64 " kernel launches have no kernel record: the profiler did not record them" },
+    { offsetof(llmperf_ledger, kernels_unattributed),
+      "%" PRIu64 " kernels ran whose launch was not seen; they are counted outside of all regions "
+      "(record again with nsys profile --trace=cuda,nvtx, from before the work it measures)" },
+};
+
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
 
 static uint64_t fault_value(const llmperf_ledger *ledger, size_t index)
@@ -61,15 +72,29 @@ static uint64_t fault_value(const llmperf_ledger *ledger, size_t index)
     return *(const uint64_t *)(const void *)((const char *)ledger + faults[index].offset);
 }
 
-bool lp_ledger_fault(const llmperf_ledger *ledger, size_t index, char *line, size_t size)
+static const char *sentence_of(size_t index, bool imported)
+{
+    for (size_t i = 0; imported && i < sizeof(imported_faults) / sizeof(imported_faults[0]); i++)
+        if (imported_faults[i].offset == faults[index].offset)
+            return imported_faults[i].sentence;
+    return faults[index].sentence;
+}
+
+static bool fault_line(const llmperf_ledger *ledger, size_t index, bool imported, char *line,
+                       size_t size)
 {
     for (size_t i = 0; i < FAULTS; i++) {
         if (fault_value(ledger, i) == 0 || index-- > 0)
             continue;
-        snprintf(line, size, faults[i].sentence, fault_value(ledger, i));
+        snprintf(line, size, sentence_of(i, imported), fault_value(ledger, i));
         return true;
     }
     return false;
+}
+
+bool lp_ledger_fault(const llmperf_ledger *ledger, size_t index, char *line, size_t size)
+{
+    return fault_line(ledger, index, false, line, size);
 }
 
 static bool has_fault(const llmperf_ledger *ledger)
@@ -106,7 +131,7 @@ static int add_faults(llmperf_profile *profile)
 {
     char line[512];
 
-    for (size_t i = 0; lp_ledger_fault(&profile->ledger, i, line, sizeof(line)); i++)
+    for (size_t i = 0; fault_line(&profile->ledger, i, profile->imported, line, sizeof(line)); i++)
         if (lp_profile_add_problem(profile, "%s", line) < 0)
             return LLMPERF_ENOMEM;
     return 0;
@@ -214,9 +239,12 @@ int lp_profile_judge(llmperf_profile *profile)
         return 0;
     return lp_profile_add_problem(
         profile,
-        "%" PRIu64 " %s were launched, but no records were received: CUPTI does not "
-        "work in this process; restart the program, and start the session or call "
-        "llmperf_prewarm() before it loads kernels",
+        profile->imported
+            ? "%" PRIu64 " %s were launched, but the file has no records of them: record "
+              "again with nsys profile --trace=cuda,nvtx"
+            : "%" PRIu64 " %s were launched, but no records were received: CUPTI does "
+              "not work in this process; restart the program, and start the session "
+              "or call llmperf_prewarm() before it loads kernels",
         ledger->launches_expected > 0 ? ledger->launches_expected : ledger->graph_launches,
         ledger->launches_expected > 0 ? "kernels" : "graphs");
 }

@@ -42,6 +42,8 @@ int lp_timeline_process(struct lp_timeline *timeline, uint64_t key, struct lp_pr
         process.ledger.tracing_overhead_ms = NAN;
         process.ledger.sampled_fraction = 1;
         process.totals = lp_totals_create(&timeline->names);
+        if (process.totals)
+            lp_totals_set_imported(process.totals);
         if (!process.totals || lp_vector_push(&timeline->processes, process) < 0) {
             lp_totals_free(process.totals);
             return lp_out_of_memory();

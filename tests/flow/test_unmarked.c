@@ -62,10 +62,49 @@ static void idle_time_outside_of_regions_has_its_causes(void **state)
     llmperf_profile_free(profile);
 }
 
+/* Kernels of 2 us every 18 us, after 400 ms in which the host loads something. */
+static void the_first_advice_says_what_an_unmarked_gpu_waits_for(void **state)
+{
+    llmperf_profile *profile = play_script("launch gemm duration=2000\nwait 400000000\n"
+                                           "repeat 5000\nlaunch gemm duration=2000\nwait 17000\n"
+                                           "done\n");
+    llmperf_advice advice = LLMPERF_ADVICE_INIT;
+
+    (void)state;
+    assert_int_equal(llmperf_profile_advice(profile, 0, &advice), 0);
+    assert_string_equal(advice.id, "idle_device");
+    assert_null(advice.stage);
+    assert_int_equal(advice.severity, LLMPERF_SEVERITY_HIGH);
+    assert_non_null(
+        strstr(advice.text, "The GPU was busy for 11.1 % of 90.0 ms (not counting 400 ms"));
+    assert_non_null(strstr(advice.text, "and waited for launches for 88.9 %"));
+    assert_non_null(strstr(advice.text, "Use CUDA graphs or torch.compile"));
+    assert_true(advice.saving_ms > 79.9 && advice.saving_ms < 80.1);
+    assert_int_equal(llmperf_profile_advice(profile, 1, &advice), 0);
+    assert_string_equal(advice.id, "outside_regions");
+    assert_non_null(strstr(advice.text, "mark prefill and decode steps"));
+    llmperf_profile_free(profile);
+}
+
+/* A GPU that is kept busy has no such advice. */
+static void a_busy_unmarked_gpu_does_not_wait(void **state)
+{
+    llmperf_profile *profile =
+        play_script("repeat 500\nlaunch gemm duration=20000\nwait 1000\ndone\n");
+    llmperf_advice advice = LLMPERF_ADVICE_INIT;
+
+    (void)state;
+    assert_int_equal(llmperf_profile_advice(profile, 0, &advice), 0);
+    assert_string_equal(advice.id, "outside_regions");
+    llmperf_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_time_outside_of_regions_has_its_causes),
+        cmocka_unit_test(the_first_advice_says_what_an_unmarked_gpu_waits_for),
+        cmocka_unit_test(a_busy_unmarked_gpu_does_not_wait),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

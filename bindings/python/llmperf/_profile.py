@@ -291,7 +291,8 @@ class Profile:
         """Recommendations, the largest possible saving first.
 
         The keys are id (of the rule), text, stage (path; None: the whole run), saving_ms (all calls
-        together; None: unknown), severity ("high", "medium", "low"), and evidence: a list of
+        together; None: unknown), saving_call_ms (of one call), mended_tokens_per_s (of the stage,
+        if this alone was mended), severity ("high", "medium", "low"), and evidence: a list of
         dicts of name, value (a number or a word) and unit ("ms", "us", or "": a number without a
         unit or a share from 0 to 1).
         """

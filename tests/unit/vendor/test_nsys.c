@@ -268,6 +268,9 @@ static void case_24_processes_have_correlations_of_their_own(void **state)
     assert_int_equal(ledger_of(profile).launches_missing, 1);
     assert_int_equal(find_kernel(profile, "kernel_a", NULL).calls, 1);
     assert_true(has_problem(profile, "process 20: 1 kernels ran whose launch was not seen"));
+    assert_true(has_problem(profile, "nsys profile --trace=cuda,nvtx"));
+    assert_false(has_problem(profile, "llmperf_prewarm")); /* there is no session to prepare */
+    assert_false(has_problem(profile, "start the session"));
     llmperf_profile_free(profile);
 }
 

@@ -27,7 +27,7 @@ static const struct {
                { "*LLM@prefill*wall*", "*LLM@prefill*idle*", "*LLM@prefill*span*",
                  "*LLM@prefill*tokens_per_s", "*LLM@prefill*elapsed*", "*LLM@prefill*before*",
                  "*LLM@prefill*after*", "*LLM@prefill*active*", "*LLM@prefill*time_ms",
-                 "waterfall/*LLM@prefill*", "devices/*queued*" } },
+                 "waterfall/*LLM@prefill*", "devices/*queued*", "recommendations*" } },
     [REGION] = { "a row of the truncated region", { "*LLM@cut*", "devices/*queued*" } },
     [KERNELS] = { "those kernels are in no region",
                   { "*LLM@prefill*", "kernels/*gemm*", "kernels/*share*", "kernel_classes/*",

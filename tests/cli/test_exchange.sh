@@ -170,7 +170,7 @@ expect 1 validate wrong.json
 stderr_has '$.verdict: must be'
 expect 2 compare a
 expect 2 compare a b --threshold much
-expect 2 compare a b --format html
+expect 2 compare a b --format xml
 expect 2 compare a nosuch
 
 # An export of nsys and one whose kernels take three times as long: exit code 1.

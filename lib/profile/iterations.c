@@ -382,9 +382,9 @@ static struct lp_stage_total *find_stage(struct lp_iterations *iterations, uint3
 void lp_iterations_chance(struct lp_iterations *iterations, uint32_t unit, uint32_t chance)
 {
     struct lp_unit_work *work = chance ? find_work(iterations, unit) : NULL;
-    struct lp_stage_total *stage;
+    struct lp_stage_total *stage = work ? find_stage(iterations, work->node) : NULL;
 
-    if (!work || !(stage = find_stage(iterations, work->node)))
+    if (!stage)
         return;
     work->chance = chance | (stage->sampling ? 0 : LP_CHANCE_FIRST);
     if (!stage->sampling && !(stage->sampling = calloc(1, sizeof(*stage->sampling))))
@@ -491,14 +491,6 @@ static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work 
     return status;
 }
 
-/* The amount of work of a call: FLOPs, otherwise tokens. */
-static double size_of(const struct lp_unit_work *work)
-{
-    uint64_t flops = work->quantities[LLMPERF_QUANTITY_FLOPS];
-
-    return (double)(flops ? flops : work->quantities[LLMPERF_QUANTITY_TOKENS]);
-}
-
 _Static_assert(LP_TIMES + LLMPERF_ITERATION_CLASSES <= LP_SAMPLED_VALUES, "all have an estimate");
 
 #define VALUE(constant, name, ...) row->name##_ms,
@@ -506,10 +498,12 @@ _Static_assert(LP_TIMES + LLMPERF_ITERATION_CLASSES <= LP_SAMPLED_VALUES, "all h
 static void sample_unit(const struct lp_stage_total *stage, const struct lp_unit_work *work,
                         const llmperf_iteration *row)
 {
+    uint64_t flops = work->quantities[LLMPERF_QUANTITY_FLOPS];
+    uint64_t size = flops ? flops : work->quantities[LLMPERF_QUANTITY_TOKENS];
     struct lp_sampled_call call = { work->chance,
                                     row->activities != LLMPERF_UNKNOWN,
                                     row->wall_ms,
-                                    size_of(work),
+                                    (double)size,
                                     { LP_ITERATION_TIMES(VALUE) } };
 
     memcpy(call.values + LP_TIMES, row->class_ms, sizeof(row->class_ms));

@@ -78,13 +78,15 @@ void lp_stage_sampling_estimate(const struct lp_stage_sampling *sampling, size_t
 {
     const struct lp_estimate *estimate = &sampling->estimates[quantity];
     struct lp_estimated estimated = lp_estimate_mean(estimate, &sampling->host);
+    bool all = estimate->count == sampling->calls && estimate->count > 0; /* without error */
 
     stats->estimate_calls = sampling->calls;
     stats->estimate_collected = estimate->count;
     stats->estimate_ms = estimated.mean;
-    stats->estimate_reason = why_no_interval(sampling, &estimated);
+    stats->estimate_reason = all ? NULL : why_no_interval(sampling, &estimated);
     if (stats->estimate_reason)
         return;
+    estimated.half = all ? 0 : estimated.half;
     stats->estimate_low_ms = fmax(estimated.mean - estimated.half, 0);
     stats->estimate_high_ms = estimated.mean + estimated.half;
 }

@@ -57,6 +57,19 @@ static void check_estimate(const llmperf_iteration_stats *busy, uint64_t steps)
                     busy->estimate_ms <= busy->estimate_high_ms);
 }
 
+/* Beside the estimate stands its interval, or why it has none. */
+static void check_report(const llmperf_profile *profile, const llmperf_iteration_stats *busy)
+{
+    char *text = NULL;
+
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
+    assert_non_null(strstr(text, "Estimated for all calls but the first (2999)"));
+    assert_non_null(strstr(text, "The first call: "));
+    assert_non_null(
+        strstr(text, busy->estimate_reason ? busy->estimate_reason : "ms per call (95 % interval"));
+    llmperf_text_free(text);
+}
+
 static void some_instances_are_collected_and_those_whole(void **state)
 {
     llmperf_session *session = start_light(1, NULL);
@@ -85,6 +98,7 @@ static void some_instances_are_collected_and_those_whole(void **state)
     check_close(busy.sum_ms, step.gpu_busy_ms);
     check_close(1 - step.skipped_fraction, (double)busy.count / steps);
     check_estimate(&busy, (uint64_t)steps);
+    check_report(profile, &busy);
     llmperf_profile_free(profile);
 }
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "lib/base/number.h"
 #include "lib/findings/limits/facts.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
@@ -60,6 +61,19 @@ static void add_no_device(const llmperf_profile *profile, struct lp_text *out)
     }
 }
 
+/* "; GPU busy 0.9384 ms per call (95 % interval: 0.9280 to 0.9489)". */
+static void add_estimate(const llmperf_iteration_stats *busy, struct lp_text *out)
+{
+    if (busy->estimate_calls == LLMPERF_UNKNOWN || isnan(busy->estimate_ms))
+        return;
+    lp_text_printf(out, "; GPU busy %s ms per call ", LP_NUMBER(busy->estimate_ms, 4));
+    if (busy->estimate_reason)
+        lp_text_printf(out, "(no interval: %s)", busy->estimate_reason);
+    else
+        lp_text_printf(out, "(95 %% interval: %s to %s)", LP_NUMBER(busy->estimate_low_ms, 4),
+                       LP_NUMBER(busy->estimate_high_ms, 4));
+}
+
 /* "- `LLM@decode_step`: 8 of 400 calls, 2.000 % of its work". */
 static void add_sampled_stage(const struct lp_findings *findings,
                               const struct lp_stage_iterations *stage, struct lp_text *out)
@@ -75,6 +89,7 @@ static void add_sampled_stage(const struct lp_findings *findings,
         add_percent(out, 1 - findings->regions.items[row].stats.skipped_fraction);
         lp_text_puts(out, " of its work");
     }
+    add_estimate(&stage->times[LP_TIME_BUSY], out);
     lp_text_puts(out, "\n");
 }
 

@@ -6,11 +6,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "lib/statistics/student.h"
+#include "lib/record/record.h"
 #include "lib/statistics/estimate.h"
+#include "lib/statistics/stage_sampling.h"
 #include "tests/support/coverage.h"
 #include "tests/support/play.h"
 
@@ -28,6 +31,25 @@ static void calls_that_were_all_collected_have_no_error(void **state)
     mean = lp_estimate_mean(&estimate, &times);
     check_close(mean.mean, 10.5);
     assert_true(mean.half == 0);
+}
+
+/* Two calls of a stage, of which the first may be warm-up. */
+static void a_single_call_that_was_collected_is_known_exactly(void **state)
+{
+    struct lp_stage_sampling sampling = { 0 };
+    struct lp_sampled_call call = { 1 | LP_CHANCE_FIRST, true, 900, 0, { 0, 800 } };
+    llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+
+    (void)state;
+    lp_stage_sampling_add(&sampling, &call);
+    call.chance = 1;
+    call.values[1] = 5;
+    lp_stage_sampling_add(&sampling, &call);
+    lp_stage_sampling_estimate(&sampling, 1, &stats);
+    assert_int_equal(stats.estimate_calls, 1);
+    assert_null(stats.estimate_reason);
+    check_close(stats.estimate_low_ms, 5);
+    check_close(stats.estimate_high_ms, 5);
 }
 
 /* Alternating values: each difference is 2, so that the variance is 2, of which the finite
@@ -107,6 +129,12 @@ static void calls_that_are_slow_because_they_are_collected_are_not_expected_to_b
     assert_true(fabs(lp_estimate_mean(&estimate, &times).mean - 1.01) < 0.005);
 }
 
+/* Its sample says too little about the calls that take longer. */
+static bool is_too_short(const char *program)
+{
+    return strcmp(program, "every tenth step slow") == 0 || strcmp(program, "short run") == 0;
+}
+
 /* The programs of docs/explanation/sampling.md in few runs of fixed seeds: of the intervals at
  * least 85 % contain the truth, one more may miss it. */
 static void intervals_contain_the_truth(void **state)
@@ -123,6 +151,8 @@ static void intervals_contain_the_truth(void **state)
                           stages[k].stage, stages[k].covered, stages[k].printed);
             assert_true(100 * (stages[k].covered + 1) >= 85 * stages[k].printed);
             assert_true(stages[k].printed == runs || stages[k].reason);
+            if (is_too_short(stages[k].program))
+                assert_true(4 * stages[k].printed <= runs);
         }
     }
 }
@@ -131,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(calls_that_were_all_collected_have_no_error),
+        cmocka_unit_test(a_single_call_that_was_collected_is_known_exactly),
         cmocka_unit_test(equal_chances_give_the_mean_and_the_error_of_differences),
         cmocka_unit_test(a_call_counts_as_often_as_its_chance_says),
         cmocka_unit_test(slow_calls_count_as_often_as_there_are),

@@ -169,6 +169,51 @@ static void add_spread(llmperf_profile *profile, uint64_t count, double mean, do
     assert_int_equal(lp_vector_push(&profile->iteration_stats, row), 0);
 }
 
+static void add_estimate(llmperf_profile *profile, uint64_t calls, double mean, double half,
+                         const char *reason)
+{
+    llmperf_iteration_stats *stats;
+
+    add_spread(profile, 2, mean, 1);
+    stats = &profile->iteration_stats.items[profile->iteration_stats.count - 1].stats;
+    stats->estimate_calls = calls;
+    stats->estimate_collected = 2;
+    stats->estimate_ms = mean;
+    stats->estimate_low_ms = reason ? NAN : mean - half;
+    stats->estimate_high_ms = reason ? NAN : mean + half;
+    stats->estimate_reason = reason;
+}
+
+/* Processes may have chosen the same calls: errors are not taken to be independent. */
+static void estimates_are_put_together_by_their_calls(void **state)
+{
+    static const char *const reasons[] = { NULL, "too few" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        llmperf_profile *a = lp_profile_create(), *b = lp_profile_create(), *both;
+        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+
+        add_estimate(a, 100, 2, 1, NULL);
+        add_estimate(b, 300, 6, 1, reasons[i]);
+        both = merge(a, b);
+        llmperf_profile_free(a);
+        llmperf_profile_free(b);
+        assert_int_equal(llmperf_profile_iteration_stats(both, 0, &stats), 0);
+        assert_int_equal(stats.estimate_calls, 400);
+        assert_int_equal(stats.estimate_collected, 4);
+        check_close(stats.estimate_ms, 5);
+        if (reasons[i]) {
+            assert_string_equal(stats.estimate_reason, reasons[i]);
+            assert_true(isnan(stats.estimate_low_ms) && isnan(stats.estimate_high_ms));
+        } else {
+            check_close(stats.estimate_low_ms, 4);
+            check_close(stats.estimate_high_ms, 6);
+        }
+        llmperf_profile_free(both);
+    }
+}
+
 static void spreads_are_put_together_exactly(void **state)
 {
     llmperf_profile *a = lp_profile_create(), *b = lp_profile_create(), *both;
@@ -348,6 +393,7 @@ int main(void)
         cmocka_unit_test(the_worst_verdict_counts_and_problems_name_their_run),
         cmocka_unit_test(operators_count_each_process),
         cmocka_unit_test(spreads_are_put_together_exactly),
+        cmocka_unit_test(estimates_are_put_together_by_their_calls),
         cmocka_unit_test(percentiles_of_merged_rows_lie_between_their_extremes),
         cmocka_unit_test(a_damaged_histogram_is_an_error),
         cmocka_unit_test(nothing_is_not_merged),

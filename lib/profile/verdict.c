@@ -235,6 +235,13 @@ int lp_profile_judge(llmperf_profile *profile)
         ledger->sampled_fraction = NAN;
         return 0;
     }
+    if (ledger->verdict == LLMPERF_VERDICT_SAMPLED && !(ledger->sampled_fraction > 0) &&
+        ledger->kernels_seen == 0)
+        return lp_profile_add_problem(
+            profile, "no call was collected: tier light samples calls of prefill and decode steps, "
+                     "and the program made none. Mark them (llmperf_prefill_begin(), "
+                     "llmperf_decode_step_begin(), or NVTX ranges prefill and decode_step), name "
+                     "other regions in session.sample_regions, or use tier deep");
     if (ledger->verdict != LLMPERF_VERDICT_DEAD)
         return 0;
     return lp_profile_add_problem(

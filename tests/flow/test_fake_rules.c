@@ -99,6 +99,28 @@ static void rules_hold_on_all_threads_and_only_in_their_session(void **state)
     llmperf_profile_free(profile);
 }
 
+/* The program has marked regions, but none that tier light samples. */
+static void a_sample_of_no_region_says_what_to_mark(void **state)
+{
+    llmperf_session_options options = script_options("on LLM@mlp\nlaunch a\ndone\n");
+    llmperf_session *session = NULL;
+    llmperf_profile *profile;
+    char *report = NULL;
+
+    (void)state;
+    options.tier = LLMPERF_TIER_LIGHT;
+    assert_int_equal(llmperf_session_start(&options, &session), 0);
+    llmperf_region_begin("mlp");
+    llmperf_region_end();
+    profile = stop_session(session);
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_SAMPLED);
+    assert_true(has_problem(profile, "no call was collected: tier light samples calls of prefill"));
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &report), 0);
+    assert_non_null(strstr(report, "device times are unknown.\n\n- no call was collected: "));
+    llmperf_text_free(report);
+    llmperf_profile_free(profile);
+}
+
 static void a_script_of_rules_has_nothing_else(void **state)
 {
     static const char *const cases[][2] = {
@@ -129,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(regions_of_the_program_launch_the_kernels_of_their_rules),
         cmocka_unit_test(rules_hold_on_all_threads_and_only_in_their_session),
+        cmocka_unit_test(a_sample_of_no_region_says_what_to_mark),
         cmocka_unit_test(a_script_of_rules_has_nothing_else),
     };
 

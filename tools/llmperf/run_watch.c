@@ -87,6 +87,8 @@ static void report_run(const char *run, const llmperf_profile *profile,
     else
         fprintf(stderr, ", %" PRIu64 " kernels, GPU busy %.1f ms\n", ledger->kernels_seen,
                 number_of(profile, "gpu_busy_ms"));
+    if (ledger->verdict == LLMPERF_VERDICT_SAMPLED && llmperf_profile_problem(profile, 0))
+        fprintf(stderr, "llmperf: %s\n", llmperf_profile_problem(profile, 0));
 }
 
 /* Reports of a killed process, or of one whose disk was full, are written here from its run file.

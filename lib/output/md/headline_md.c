@@ -97,6 +97,11 @@ static void add_sampled(const struct lp_findings *findings, struct lp_text *out)
 {
     bool any = false;
 
+    if (llmperf_profile_problem(findings->profile, 0)) {
+        lp_text_puts(out, "**Sampled** (tier light): device times are unknown.\n\n");
+        lp_problems_md(findings->profile, out);
+        return;
+    }
     lp_text_puts(out, "**Sampled** (tier light): device times are those of the collected calls, ");
     add_percent(out, findings->ledger.sampled_fraction);
     lp_text_puts(out, " of all work by host time.\n");

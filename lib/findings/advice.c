@@ -200,9 +200,24 @@ static double usual_sum(const struct lp_stage_iterations *stage, const struct lp
                               : sum;
 }
 
-static void set_iterations(const struct lp_findings *findings, const llmperf_region_stats *stats,
-                           struct lp_stage_facts *facts)
+static double less(double ms, double part_ms)
 {
+    return ms < part_ms ? 0 : ms - part_ms; /* NaN stays */
+}
+
+/* What the profiler itself took is no fault of the program. */
+static void leave_out_profiler(const struct lp_profiler_cost *cost, double calls,
+                               struct lp_stage_facts *facts)
+{
+    facts->before_ms = less(facts->before_ms, calls * cost->before_ms);
+    facts->after_ms = less(facts->after_ms, calls * cost->after_ms);
+    facts->idle_launch_ms = less(facts->idle_launch_ms, calls * cost->launch_ms);
+}
+
+static void set_iterations(const struct lp_findings *findings,
+                           const struct lp_region_finding *region, struct lp_stage_facts *facts)
+{
+    const llmperf_region_stats *stats = &region->stats;
     const struct lp_stage_iterations *stage = lp_findings_iterations(findings, facts->region);
     double part = part_of(findings, stats, -1);
 
@@ -225,6 +240,7 @@ static void set_iterations(const struct lp_findings *findings, const llmperf_reg
     facts->idle_launch_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_LAUNCH);
     facts->idle_wait_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_WAIT);
     facts->idle_ms = facts->idle_launch_ms + facts->idle_wait_ms;
+    leave_out_profiler(&region->profiler, part * lp_steady_count(stage, LP_TIME_ELAPSED), facts);
     facts->first_ms = stage->warms_up ? stage->first.wall_ms : (double)NAN;
     facts->steady_ms = lp_steady_sum(stage, LP_TIME_WALL) / lp_steady_count(stage, LP_TIME_WALL);
 }
@@ -558,7 +574,7 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
                                       .instances = region->stats.instances,
                                       .tokens_per_s = region->tokens_per_s };
     set_times(findings, region, facts);
-    set_iterations(findings, &region->stats, facts);
+    set_iterations(findings, region, facts);
     set_waterfall(findings, facts);
     set_batch(findings, &region->stats, facts);
     set_ranks(findings, facts);

@@ -81,13 +81,16 @@ static void measure(const struct lp_findings *findings, const struct lp_stage_it
     struct lp_stage_sum all = lp_stage_sum_of(findings, region->stats.path, -1);
     double part = all.instances > 0 ? (double)region->stats.instances / (double)all.instances : 1;
     double busy_ms = part * lp_steady_sum(stage, LP_TIME_BUSY);
+    double calls = lp_steady_count(stage, LP_TIME_ELAPSED);
     double rank_ms = lp_ranks_waiting(&findings->ranks, region->stats.path, region->stats.device);
 
     spent->elapsed_ms = part * lp_steady_sum(stage, LP_TIME_ELAPSED);
-    spent->launch_ms = part * lp_steady_sum(stage, LP_TIME_IDLE_LAUNCH);
+    spent->launch_ms =
+        part * (lp_steady_sum(stage, LP_TIME_IDLE_LAUNCH) - calls * region->profiler.launch_ms);
     spent->gaps_ms = part * lp_steady_sum(stage, LP_TIME_IDLE_WAIT);
     spent->host_ms =
-        part * (lp_steady_sum(stage, LP_TIME_BEFORE) + lp_steady_sum(stage, LP_TIME_AFTER));
+        part * (lp_steady_sum(stage, LP_TIME_BEFORE) + lp_steady_sum(stage, LP_TIME_AFTER) -
+                calls * (region->profiler.before_ms + region->profiler.after_ms));
     spent->collective_ms = fmin(busy_ms, collectives_of(findings, &region->stats));
     spent->rank_ms = fmin(spent->collective_ms, rank_ms);
     spent->work_ms = busy_ms - spent->collective_ms;

@@ -143,6 +143,7 @@ static int work_out(struct lp_findings *findings)
         (status = lp_collectives_init(&findings->collectives, findings)) < 0 ||
         (status = lp_ranks_init(&findings->ranks, findings)) < 0)
         return status;
+    lp_profiler_costs_set(findings);
     lp_bounds_set(findings);
     if ((status = lp_stage_rows_add(findings)) < 0 || (status = lp_stages_mark(findings)) < 0 ||
         (status = lp_kernel_shapes_init(&findings->kernel_shapes, findings)) < 0 ||

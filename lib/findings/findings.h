@@ -17,6 +17,7 @@
 #include "lib/findings/limits/facts.h"
 #include "lib/findings/limits/limits.h"
 #include "lib/findings/limits/measured.h"
+#include "lib/findings/profiler_cost.h"
 #include "lib/findings/ranks.h"
 #include "lib/findings/stage_iterations.h"
 #include "lib/findings/stages.h"
@@ -55,8 +56,9 @@ struct lp_region_finding {
     struct lp_time_spent spent;    /* of the calls that were followed, without warm-up */
     double floor_call_ms;          /* lower bound (roofline) on the device time of a call */
     double flops_call, bytes_call; /* per call */
-    uint32_t clock;                /* LLMPERF_CLOCK_…: of call_ms */
-    double call_ms;                /* time of a call, mean; without warm_up_ms */
+    struct lp_profiler_cost profiler;
+    uint32_t clock;      /* LLMPERF_CLOCK_…: of call_ms */
+    double call_ms;      /* time of a call, mean; without warm_up_ms */
     double warm_up_ms;   /* time of the first call, if that is warm-up that call_ms leaves out */
     double active_ms;    /* time in which at least one call was in progress */
     double collected_ms; /* the part of active_ms that device times are of */
@@ -95,6 +97,7 @@ struct lp_findings {
     int64_t top;       /* rows in tables of the longest (report.top); 0: default of each table */
     bool device_known; /* device times are valid */
     bool withheld;     /* coverage is too low for a headline */
+    const char *profiler_reason; /* why no stage has a cost of profiling; NULL: one has */
 };
 
 /** The findings of a profile, made at the first call and kept until the profile changes. 0 or

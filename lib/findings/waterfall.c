@@ -412,6 +412,8 @@ static int fill(struct builder *builder, const struct lp_stage_iterations *itera
         { LP_PART_BEFORE, LP_TIME_BEFORE },
         { LP_PART_AFTER, LP_TIME_AFTER },
     };
+    const struct lp_profiler_cost *cost = &builder->stage->profiler;
+    const double taken[] = { 0, cost->launch_ms, cost->before_ms, cost->after_ms };
     int status = add_kernels(builder);
 
     if (status == 0)
@@ -422,7 +424,10 @@ static int fill(struct builder *builder, const struct lp_stage_iterations *itera
         status = add_bounds(builder);
     for (size_t i = 0; status == 0 && i < sizeof(idle) / sizeof(idle[0]); i++)
         status = add_fixed(builder, idle[i].kind,
-                           lp_steady_sum(iterations, idle[i].time) / builder->calls);
+                           lp_steady_sum(iterations, idle[i].time) / builder->calls - taken[i]);
+    if (status == 0)
+        status = add_fixed(builder, LP_PART_PROFILER,
+                           cost->launch_ms + cost->before_ms + cost->after_ms);
     if (builder->out->parts.count > 0)
         qsort(builder->out->parts.items, builder->out->parts.count,
               sizeof(struct lp_waterfall_part), compare_parts);

@@ -22,7 +22,8 @@ struct lp_findings;
     P(GAPS, "gaps", "Gaps between kernels")                                                        \
     P(LAUNCH, "launch", "GPU idle, waiting for launches")                                          \
     P(BEFORE, "before", "Before the first kernel")                                                 \
-    P(AFTER, "after", "After the last kernel")
+    P(AFTER, "after", "After the last kernel")                                                     \
+    P(PROFILER, "profiler", "Profiling itself")
 
 #define LP_WATERFALL_CONSTANT(constant, ...) LP_PART_##constant,
 enum lp_part_kind { LP_WATERFALL_PARTS(LP_WATERFALL_CONSTANT) LP_PART_KINDS };

@@ -168,6 +168,38 @@ class Recorded(support.TestCase):
         self.assertIn("waiting", {row["id"] for row in replay(EXAMPLES / "dsocr_base.llmrec").to_dict()["recommendations"]})
         self.assertNotIn("at once", replay(EXAMPLES / "dsocr_base.llmrec").report_markdown().split("## Environment")[0])
 
+    def cost(self, path: Path, stage: str = STEP) -> Any:
+        return {row["region"]: row for row in replay(path).to_dict()["profiler_cost"]["stages"]}[stage]
+
+    def test_the_cost_of_profiling_is_about_what_runs_without_it_gained(self) -> None:
+        # Decode of this engine without a profiler: 911 tokens/s eager, 1048 with graphs.
+        for name, bare in (("dsocr_base", 911), ("dsocr_base_graphs", 1048)):
+            metrics = replay(EXAMPLES / f"{name}.llmrec").to_dict()
+            cost = self.cost(EXAMPLES / f"{name}.llmrec")
+            gained = regions(metrics)[STEP]["time_ms"] - 1000 / bare
+            self.assertEqual((cost["method"], cost["error_ms"]), ("estimated", None))
+            self.assertLess(abs(cost["call_ms"] / gained - 1), 0.35, (name, cost, gained))
+        # Prefill is launched ahead of the GPU: the host's time costs it nearly nothing.
+        self.assertLess(self.cost(EXAMPLES / "dsocr_base.llmrec", "LLM@prefill")["share"], 0.005)
+
+    def test_the_cost_of_collecting_a_call_is_measured(self) -> None:
+        profile = replay(ENGINE / "light.llmrec")
+        step, cost = regions(profile.to_dict())[STEP], self.cost(ENGINE / "light.llmrec")
+        others = (step["wall_ms"]["sum"] - step["collected_wall_ms"]) / (step["instances"] - 8)
+        self.assertEqual(cost["method"], "measured")
+        self.assertLess(abs(cost["call_ms"] - (step["collected_wall_ms"] / 8 - others)), cost["error_ms"])
+        self.assertTrue(0.2 < cost["call_ms"] < 0.35 and 0.003 < cost["share"] < 0.008, cost)
+        self.assertRegex(profile.report_markdown(), r"Profiling itself cost about 0\.\d+ % of the time of `LLM@decode_step` \(measured\)")
+
+    def test_what_the_profiler_took_is_no_advice(self) -> None:
+        profile = replay(EXAMPLES / "dsocr_base_graphs.llmrec")
+        metrics = profile.to_dict()
+        self.assertNotIn("host_gap", {row["id"] for row in metrics["recommendations"]})
+        step = next(row for row in metrics["waterfall"] if row["region"] == STEP)
+        parts = {row["part"]: row["adds_ms"] for row in step["parts"] if row["part"] != "kernels"}
+        self.assertEqual(step["parts"][-1]["part"], "profiler")
+        self.assertAlmostEqual(parts["profiler"], self.cost(EXAMPLES / "dsocr_base_graphs.llmrec")["call_ms"], places=9)
+
     def test_the_rate_of_streams_is_that_of_all_of_them(self) -> None:
         for name in ("streams", "streams_graphs"):
             profile = replay(ENGINE / f"{name}.llmrec")

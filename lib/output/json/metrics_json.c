@@ -328,6 +328,31 @@ static void put_notes(struct lp_metrics *metrics)
     lp_json_close(&metrics->json, ']');
 }
 
+static void put_profiler_cost(struct lp_metrics *metrics)
+{
+    const struct lp_findings *findings = metrics->findings;
+    struct lp_json *json = &metrics->json;
+
+    lp_json_open(json, "profiler_cost", '{');
+    lp_json_string(json, "reason", findings->profiler_reason);
+    lp_json_open(json, "stages", '[');
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_profiler_cost *cost = &findings->regions.items[i].profiler;
+
+        if (isnan(cost->call_ms))
+            continue;
+        lp_json_open(json, NULL, '{');
+        lp_json_string(json, "region", findings->regions.items[i].stats.path);
+        lp_json_string(json, "method", isnan(cost->error_ms) ? "estimated" : "measured");
+        lp_json_number(json, "call_ms", cost->call_ms);
+        lp_json_number(json, "error_ms", cost->error_ms);
+        lp_json_number(json, "share", cost->share);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+    lp_json_close(json, '}');
+}
+
 static void put_findings(struct lp_metrics *metrics)
 {
     const struct lp_findings *findings = metrics->findings;
@@ -405,6 +430,7 @@ static void put_document(struct lp_metrics *metrics)
     put_findings(metrics);
     lp_put_captures(metrics);
     lp_put_waterfall(metrics);
+    put_profiler_cost(metrics);
     lp_metrics_rows_json(json, metrics->findings->profile);
     lp_put_iterations(metrics);
     lp_put_windows(metrics);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/profiler_cost.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/findings/findings.h"
+#include "lib/statistics/student.h"
+#include "lib/profile/fields.h"
+#include "llmperf/region.h"
+
+static bool is_fact(const struct lp_findings *findings, const char *key, const char *value)
+{
+    const char *fact = llmperf_profile_fact(findings->profile, key);
+
+    return fact && strcmp(fact, value) == 0;
+}
+
+static const char *why_unknown(const struct lp_findings *findings)
+{
+    if (!is_fact(findings, "source", "cupti") && !is_fact(findings, "source", "replay"))
+        return "the records are not from a GPU that this library profiled";
+    if (!findings->device_known ||
+        !lp_machine_gpu_text(findings->machine, findings->gpu, "compute_capability"))
+        return "no GPU was observed: marking regions costs too little to measure";
+    if (!is_fact(findings, "tier", "deep") && !is_fact(findings, "tier", "light"))
+        return "with hardware counters the kernels run one by one: compare with a run of tier deep";
+    return NULL;
+}
+
+/* The cost lengthens a call only where the GPU waits for the host. */
+static void place(struct lp_profiler_cost *cost, const struct lp_stage_iterations *stage)
+{
+    double calls = lp_steady_count(stage, LP_TIME_ELAPSED);
+    double left = fmax(cost->call_ms, 0);
+    struct {
+        enum lp_iteration_time time;
+        double *ms;
+    } places[] = { { LP_TIME_BEFORE, &cost->before_ms },
+                   { LP_TIME_IDLE_LAUNCH, &cost->launch_ms },
+                   { LP_TIME_AFTER, &cost->after_ms } };
+
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        double room = fmax(lp_steady_sum(stage, places[i].time) / calls, 0);
+
+        *places[i].ms = fmin(left, room);
+        left -= *places[i].ms;
+    }
+}
+
+/* Collected calls compared with the others, both without the first: the two that this needs at
+ * least are too few to say how much calls vary. */
+static bool measure(const struct lp_region_finding *region, const struct lp_stage_iterations *stage,
+                    struct lp_profiler_cost *cost)
+{
+    const llmperf_region_stats *stats = &region->stats;
+    bool first = !isnan(stage->first.elapsed_ms); /* collected */
+    double count = (double)stage->times[LP_TIME_ELAPSED].count - first;
+    double others = (double)(stats->instances - stats->window_instances) - count - 1;
+    double collected_ms = stats->collected_wall_ms - (first ? stage->first.wall_ms : 0);
+    double others_ms = stats->wall_sum_ms - stats->window_ms - stage->first.wall_ms - collected_ms;
+
+    if (!(count >= 3 && others >= 3) || region->clock == LLMPERF_CLOCK_DEVICE ||
+        region->at_once > 1 || stage->first.sequence == 0)
+        return false;
+    cost->call_ms = collected_ms / count - others_ms / others;
+    cost->error_ms = lp_student_95(count - 1) * lp_steady_std(stage, LP_TIME_WALL) / sqrt(count);
+    cost->share = cost->call_ms * (count + first) / stats->wall_sum_ms;
+    return true;
+}
+
+/* From the number of launches and graph nodes. */
+static bool estimate(const struct lp_findings *findings, const struct lp_region_finding *region,
+                     const struct lp_stage_iterations *stage, struct lp_profiler_cost *cost)
+{
+    double sum_ms = 0, calls = (double)stage->times[LP_TIME_ELAPSED].count;
+
+    if (stage->overlaps || region->stats.skipped_fraction > 0 || !(region->active_ms > 0))
+        return false;
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
+        const llmperf_kernel_stats *kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
+
+        if (kernel->region && lp_region_is_in(kernel->region, stage->region))
+            sum_ms += (double)kernel->calls *
+                      (kernel->captured_in ? LP_PROFILER_NODE_MS : LP_PROFILER_LAUNCH_MS);
+    }
+    cost->call_ms = sum_ms / calls;
+    place(cost, stage);
+    cost->call_ms = cost->before_ms + cost->launch_ms + cost->after_ms;
+    cost->share = cost->call_ms * calls / region->active_ms;
+    return true;
+}
+
+void lp_profiler_costs_set(struct lp_findings *findings)
+{
+    bool known = false;
+
+    findings->profiler_reason = why_unknown(findings);
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        struct lp_region_finding *region = &findings->regions.items[i];
+        const struct lp_stage_iterations *stage =
+            lp_findings_iterations(findings, region->stats.path);
+        struct lp_profiler_cost *cost = &region->profiler;
+
+        *cost = (struct lp_profiler_cost){ NAN, NAN, NAN, 0, 0, 0 };
+        if (findings->profiler_reason || !stage || stage->times[LP_TIME_SPAN].count == 0 ||
+            lp_stage_sum_of(findings, region->stats.path, -1).rows > 1)
+            continue;
+        if (region->stats.skipped_fraction > 0 ? measure(region, stage, cost)
+                                               : estimate(findings, region, stage, cost))
+            known = true;
+        place(cost, stage);
+    }
+    if (!known && !findings->profiler_reason)
+        findings->profiler_reason = "no stage was followed call by call on one GPU, with enough "
+                                    "collected and other calls to compare";
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What profiling itself cost the calls of a stage.
+ * @threads any thread */
+#ifndef LP_FINDINGS_PROFILER_COST_H
+#define LP_FINDINGS_PROFILER_COST_H
+
+#include <stdbool.h>
+
+struct lp_findings;
+
+struct lp_profiler_cost {
+    double call_ms;  /* longer by this is a call that was collected; NaN: not known */
+    double error_ms; /* half-width of its 95 % interval; NaN: an estimate, not measured */
+    double share;    /* of the time of all calls of the stage */
+    /* Of call_ms, by where the GPU waits for it: before the first and after the last kernel, and
+     * between kernels for launches. */
+    double before_ms, after_ms, launch_ms;
+};
+
+/** Host time that CUPTI's records and our callbacks add to a launch, and to the launch of a graph
+ * for each of its nodes, ms: H200, CUPTI 13.0 (docs/lab/performance.md: 0.6 to 0.8 us a launch of
+ * an eager decode step, 1.1 to 1.6 us a node). */
+#define LP_PROFILER_LAUNCH_MS 0.65e-3
+#define LP_PROFILER_NODE_MS   1.2e-3
+
+/** Set the cost of all stages, and why it is not known of any. */
+void lp_profiler_costs_set(struct lp_findings *findings);
+
+#endif

@@ -172,6 +172,7 @@
     X(551, cuMemMap) \
     X(552, cuMemUnmap) \
     X(553, cuMemSetAccess) \
+    X(565, cuMemRetainAllocationHandle) \
     X(578, cuGraphInstantiate_v2) \
     X(598, cuMemAllocAsync) \
     X(599, cuMemAllocAsync_ptsz) \

@@ -144,6 +144,7 @@ PARAMETER(cuMemCreate, 0, handle);
 PARAMETER(cuMemCreate, 1, size);
 PARAMETER(cuMemCreate, 2, prop);
 PARAMETER(cuMemRelease, 0, handle);
+PARAMETER(cuMemRetainAllocationHandle, 0, handle);
 
 static_assert(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture == 495 &&
                   CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz == 496 &&

@@ -94,7 +94,7 @@
     F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
     F(COUNT, allocations, "", APART, NEVER, "allocations", NULL, "calls that allocated device memory") \
     F(COUNT, frees, "", APART, NEVER, "frees", NULL, "calls that freed it") \
-    F(COUNT, unmatched, "", APART, NEVER, "unmatched", NULL, "the part of these calls whose counterpart is missing: frees of memory from before the session, and allocations at an address that was not freed before") \
+    F(COUNT, unmatched, "", APART, NEVER, "unmatched", NULL, "the part of these calls whose counterpart is missing: frees of memory from before the session or of another process, and allocations at an address that was not freed before") \
     F(COUNT, allocated_bytes, "bytes", APART, NEVER, "allocated_bytes", NULL, "bytes of the allocations") \
     F(COUNT, freed_bytes, "bytes", APART, NEVER, "freed_bytes", NULL, "bytes of the frees that have a counterpart") \
     F(COUNT, live_bytes, "bytes", APART, OTHER, "live_bytes", NULL, "bytes of these allocations that were not freed until the end of the session") \

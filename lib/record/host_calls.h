@@ -71,7 +71,8 @@ enum lp_host_purpose {
     X(48, COPY, cuMemcpy3D)                                                                        \
     X(49, COPY, cuMemcpy3DAsync)                                                                   \
     X(50, COPY, cuMemcpyBatchAsync)                                                                \
-    X(51, COPY, cuMemcpy3DBatchAsync)
+    X(51, COPY, cuMemcpy3DBatchAsync)                                                              \
+    X(52, MEMORY, cuMemRetainAllocationHandle)
 
 #define LP_HOST_NUMBER(number, purpose, function) LP_CALL_##function = (number),
 enum { LP_HOST_CALLS(LP_HOST_NUMBER) };

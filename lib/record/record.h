@@ -32,6 +32,7 @@ enum lp_record_kind {
 
 /** What happens to device memory. The numbers are stored in recordings. */
 enum lp_memory_step {
+    LP_MEMORY_RETAINED = 0,  /* value: a handle, which is freed once more */
     LP_MEMORY_BYTES = 1,     /* value: size of the allocation that the thread's next record is */
     LP_MEMORY_ALLOCATED = 2, /* value: address or handle */
     LP_MEMORY_FREED = 3      /* likewise, before the call returns */
@@ -40,8 +41,7 @@ enum lp_memory_step {
 /** What a value of LP_RECORD_MEMORY is: addresses and handles may be equal. */
 enum lp_memory_space { LP_MEMORY_ADDRESS = 0, LP_MEMORY_HANDLE = 1 };
 
-/** The device is that of the context for an address, that of the memory for a handle; where it is
- * not known, as for a handle that is freed, 0. */
+/** The device is that of the context, or of the memory that a new handle stands for. */
 static inline uint16_t lp_memory_detail(enum lp_memory_step step, enum lp_memory_space space,
                                         uint32_t device)
 {

@@ -294,7 +294,10 @@ static void callbacks_give_the_memory_of_a_program(void **state)
         { .id = 29, .context = first, .parameters = { &address, (void *)1 } }, /* of 32 bits */
         { .id = 245, .context = first, .parameters = { (void *)address } },
         { .id = 245, .context = first },
-        { .id = 550, .parameters = { (void *)handle } },
+        { .id = 565, .context = second, .parameters = { &handle } },
+        { .id = 550, .context = second, .parameters = { (void *)handle } },
+        { .id = 550, .context = second, .parameters = { (void *)handle } },
+        { .id = 550, .context = second, .parameters = { (void *)77 } }, /* imported */
     };
     llmperf_session *session = start_deep();
     llmperf_profile *profile;
@@ -315,6 +318,8 @@ static void callbacks_give_the_memory_of_a_program(void **state)
     assert_int_equal(profile->memory.items[1].device, 1);
     assert_int_equal(profile->memory.items[1].allocated_bytes, 240);
     assert_int_equal(profile->memory.items[1].live_bytes, 200);
+    assert_int_equal(profile->memory.items[1].frees, 2);
+    assert_int_equal(profile->memory.items[1].unmatched, 1);
     llmperf_profile_free(profile);
 }
 

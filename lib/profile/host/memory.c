@@ -51,7 +51,8 @@ void lp_memory_record(struct lp_memory *memory, uint32_t thread, const struct lp
     event.bytes = *bytes;
     *bytes = 0;
     /* Without its size: the record before was lost. */
-    if (event.kind == LP_MEMORY_FREED || (event.kind == LP_MEMORY_ALLOCATED && event.bytes > 0))
+    if (event.kind == LP_MEMORY_FREED || event.kind == LP_MEMORY_RETAINED ||
+        (event.kind == LP_MEMORY_ALLOCATED && event.bytes > 0))
         add_event(memory, &event);
 }
 
@@ -227,7 +228,17 @@ static void allocate(struct lp_memory *memory, const struct lp_memory_event *eve
     raise_stages(memory, device);
 }
 
-/* Of memory from before the session, or freed already: nothing is subtracted. */
+static void retain(const struct lp_memory *memory, const struct lp_memory_event *event)
+{
+    struct lp_allocation *allocation =
+        find_live(memory, event->address, LP_MEMORY_SPACE(event->detail));
+
+    if (allocation)
+        allocation->more++;
+}
+
+/* Of memory from before the session or of another process, or freed already: nothing is
+ * subtracted. */
 static void release(struct lp_memory *memory, const struct lp_memory_event *event)
 {
     struct lp_allocation *allocation =
@@ -238,6 +249,10 @@ static void release(struct lp_memory *memory, const struct lp_memory_event *even
 
     if (at == LP_HASHMAP_NONE)
         return;
+    if (allocation && allocation->more > 0) {
+        allocation->more--;
+        return;
+    }
     memory->rows.items[at].frees++;
     if (!allocation) {
         memory->rows.items[at].unmatched++;
@@ -306,6 +321,9 @@ void lp_memory_settle(struct lp_memory *memory, uint64_t until_ns)
             break;
         case LP_MEMORY_FREED:
             release(memory, &events[done]);
+            break;
+        case LP_MEMORY_RETAINED:
+            retain(memory, &events[done]);
             break;
         case STAGE_BEGIN:
             begin_stage(memory, &events[done]);

@@ -29,6 +29,7 @@ struct lp_memory_event {
 struct lp_allocation {
     uint64_t address, bytes, time_ns;
     uint32_t row;  /* of the region that allocated it */
+    uint32_t more; /* frees of its handle before the last */
     uint8_t space; /* addresses and handles may be equal */
     bool live;
 };

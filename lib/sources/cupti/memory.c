@@ -63,6 +63,10 @@ static void end_call(const struct lp_cupti *cupti, uint32_t call,
         return;
     if (call == LP_CALL_cuMemCreate)
         created(data);
+    else if (call == LP_CALL_cuMemRetainAllocationHandle)
+        lp_thread_memory(
+            lp_memory_detail(LP_MEMORY_RETAINED, LP_MEMORY_HANDLE, device_of(cupti, data)),
+            target(data, 0));
     else if (call == LP_CALL_cuMemAllocPitch)
         allocated(LP_MEMORY_ADDRESS, device_of(cupti, data), target(data, 0),
                   target(data, 1) * parameter(data, 3));
@@ -81,10 +85,11 @@ void lp_cupti_memory_call(const struct lp_cupti *cupti, uint32_t id,
     /* Another thread may be given the memory before the call returns. */
     if (enter && lp_host_call_purpose(call) == LP_HOST_FREE && parameter(data, 0) != 0)
         lp_thread_memory(
-            call == LP_CALL_cuMemRelease
-                ? lp_memory_detail(LP_MEMORY_FREED, LP_MEMORY_HANDLE, 0)
-                : lp_memory_detail(LP_MEMORY_FREED, LP_MEMORY_ADDRESS, device_of(cupti, data)),
+            lp_memory_detail(LP_MEMORY_FREED,
+                             call == LP_CALL_cuMemRelease ? LP_MEMORY_HANDLE : LP_MEMORY_ADDRESS,
+                             device_of(cupti, data)),
             parameter(data, 0));
-    if (!enter && lp_host_call_purpose(call) == LP_HOST_ALLOCATE)
+    if (!enter && (lp_host_call_purpose(call) == LP_HOST_ALLOCATE ||
+                   call == LP_CALL_cuMemRetainAllocationHandle))
         end_call(cupti, call, data);
 }

@@ -114,7 +114,8 @@ static int report_host_call(struct lp_fake_player *player, struct lp_fake_thread
 static int report_memory(struct lp_fake_player *player, struct lp_fake_thread *thread,
                          const struct lp_fake_op *op, enum lp_memory_step step, uint64_t value)
 {
-    bool handle = op->choice == LP_CALL_cuMemCreate || op->choice == LP_CALL_cuMemRelease;
+    bool handle = op->choice == LP_CALL_cuMemCreate || op->choice == LP_CALL_cuMemRelease ||
+                  op->choice == LP_CALL_cuMemRetainAllocationHandle;
 
     return lp_fake_thread_report(thread, player->now_ns, LP_RECORD_MEMORY,
                                  lp_memory_detail(step,
@@ -135,6 +136,8 @@ int lp_fake_play_host_call(struct lp_fake_player *player, struct lp_fake_thread 
     if (purpose == LP_HOST_FREE)
         status = report_memory(player, thread, op, LP_MEMORY_FREED, id);
     player->now_ns = lp_fake_add_time(player->now_ns, op->values[LP_FAKE_HOST]);
+    if (purpose == LP_HOST_MEMORY && op->choice == LP_CALL_cuMemRetainAllocationHandle)
+        status = report_memory(player, thread, op, LP_MEMORY_RETAINED, id);
     if (purpose == LP_HOST_ALLOCATE &&
         (status = report_memory(player, thread, op, LP_MEMORY_BYTES, bytes)) == 0)
         status = report_memory(player, thread, op, LP_MEMORY_ALLOCATED, id);

@@ -123,6 +123,27 @@ static void handles_and_addresses_are_apart(void **state)
     lp_memory_clear(&memory);
 }
 
+/* NCCL retains the handles of memory that it shares, and releases them again. */
+static void a_retained_handle_is_freed_once_more(void **state)
+{
+    struct lp_memory memory = { .failed = false };
+
+    (void)state;
+    put(&memory, 0, 1, A, LP_MEMORY_RETAINED, LP_MEMORY_HANDLE, 0, 9); /* unknown */
+    put(&memory, 0, 2, A, LP_MEMORY_BYTES, LP_MEMORY_HANDLE, 0, 5);
+    put(&memory, 0, 2, A, LP_MEMORY_ALLOCATED, LP_MEMORY_HANDLE, 0, 100);
+    put(&memory, 0, 3, A, LP_MEMORY_RETAINED, LP_MEMORY_HANDLE, 0, 100);
+    put(&memory, 0, 4, B, LP_MEMORY_FREED, LP_MEMORY_HANDLE, 0, 100);
+    lp_memory_settle(&memory, 4);
+    assert_int_equal(memory.devices[0].live_bytes, 5);
+    put(&memory, 0, 5, B, LP_MEMORY_FREED, LP_MEMORY_HANDLE, 0, 100);
+    lp_memory_settle(&memory, UINT64_MAX);
+    assert_int_equal(memory.devices[0].live_bytes, 0);
+    assert_int_equal(row_of(&memory, B)->frees, 1);
+    assert_int_equal(row_of(&memory, B)->unmatched, 0);
+    lp_memory_clear(&memory);
+}
+
 /* Rings are read one after the other: the free of one thread may come before the allocation of
  * another. */
 static void records_of_threads_are_put_in_order(void **state)
@@ -229,6 +250,7 @@ int main(void)
         cmocka_unit_test(an_address_is_used_again),
         cmocka_unit_test(addresses_that_never_come_back_need_no_memory),
         cmocka_unit_test(handles_and_addresses_are_apart),
+        cmocka_unit_test(a_retained_handle_is_freed_once_more),
         cmocka_unit_test(records_of_threads_are_put_in_order),
         cmocka_unit_test(an_allocation_without_its_size_is_left_out),
         cmocka_unit_test(a_stage_has_the_peak_while_it_is_open),

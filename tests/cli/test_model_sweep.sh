@@ -141,4 +141,5 @@ refused "--format csv needs --sweep" llama_3_8b --gpu H200 --format csv
 refused "unknown GPU Voodoo2" llama_3_8b --sweep batch=1 --gpu H200 --gpu Voodoo2
 refused "cannot be combined" deepseek_ocr --sweep batch=1 --run "$TMPDIR/run" --efficiency 0.5
 refused "expected one model" --sweep batch=1 --gpu H200
+refused "less than its bound" llama_3_1_405b --sweep batch=1 --run "$TMPDIR/run"
 echo "fine"

@@ -36,7 +36,7 @@ struct sweep_measured {
     uint64_t batch, context; /* of a request: length of the KV cache at the end of the step */
     uint64_t prompt;         /* prefill: new tokens of a request */
     double ms, bound_ms;     /* median elapsed time of a call; bound on the run's GPU */
-    double efficiency;       /* bound_ms / ms, at most 1 */
+    double efficiency;       /* bound_ms / ms */
 };
 
 struct sweep_run {

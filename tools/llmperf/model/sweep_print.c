@@ -110,6 +110,10 @@ static void print_meaning(const struct sweep *sweep, const char *before)
         print("%stp: all-reduces overlap with the rest and take bytes / link bandwidth, without "
               "latency\n",
               before);
+    if (answer->info.experts > 0)
+        print("%sexperts: expected number in use per layer, if tokens choose independently and "
+              "uniformly\n",
+              before);
     if (!isnan(sweep->gpus[0].price))
         print("%sMtokens/price: million output tokens of one GPU for 1 unit of the currency of "
               "--price\n",

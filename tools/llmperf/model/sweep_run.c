@@ -8,6 +8,8 @@
 #include "model/gpu.h"
 #include "model/sweep.h"
 
+#define ABOVE_BOUND 1.05
+
 static const char *label_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -82,7 +84,19 @@ static void measure(const struct sweep *sweep, const char *label, uint32_t phase
                             &floor) < 0)
         return;
     out->bound_ms = floor.roofline_ms;
-    out->efficiency = fmin(out->bound_ms / out->ms, 1);
+    out->efficiency = out->bound_ms / out->ms;
+}
+
+/* Times below the bound are of other work. A little: the peak is a nominal one. */
+static int check_bound(const struct sweep *sweep, const char *label,
+                       const struct sweep_measured *measured)
+{
+    if (!(measured->efficiency > ABOVE_BOUND))
+        return EXIT_FINE;
+    return fail_usage(sweep->command,
+                      "%s of the run takes %.4g ms, less than its bound of %.4g ms, so the run is "
+                      "not of this model (fewer layers, another dtype, several GPUs: --tp)",
+                      label, measured->ms, measured->bound_ms);
 }
 
 int sweep_open_run(struct sweep *sweep, const char *path)
@@ -106,8 +120,11 @@ int sweep_open_run(struct sweep *sweep, const char *path)
         return fail_status(status);
     measure(sweep, "LLM@decode_step", LLMPERF_PHASE_DECODE, &run->decode);
     measure(sweep, "LLM@prefill", LLMPERF_PHASE_PREFILL, &run->prefill);
-    sweep->decode_efficiency = run->decode.efficiency;
-    sweep->prefill_efficiency = run->prefill.efficiency;
+    if ((status = check_bound(sweep, "LLM@decode_step", &run->decode)) != EXIT_FINE ||
+        (status = check_bound(sweep, "LLM@prefill", &run->prefill)) != EXIT_FINE)
+        return status;
+    sweep->decode_efficiency = run->decode.efficiency > 1 ? 1 : run->decode.efficiency;
+    sweep->prefill_efficiency = run->prefill.efficiency > 1 ? 1 : run->prefill.efficiency;
     if (isnan(run->decode.efficiency) && isnan(run->prefill.efficiency))
         return fail_usage(sweep->command,
                           "%s has no stage LLM@decode_step or LLM@prefill with tokens, sequences "

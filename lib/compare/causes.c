@@ -14,6 +14,7 @@
 #include "lib/profile/fields.h"
 
 #define WORD_SHARE    0.05 /* causes below this share of a change are not worth a word */
+#define NOISY_SHARE   0.25 /* the same for those that may be chance */
 #define CALL_SHARE    0.5  /* of a change that a driver call is named for */
 #define REPLACED_MOST 64
 #define WARM_UP_SHARE 0.02 /* the same for a first call and the time of the stage */
@@ -21,7 +22,8 @@
 /* Sums over the runs of a side; ms of a run that lacks the part is 0. */
 struct sums {
     double ms, squares, calls, bytes;
-    double run_ms; /* of the run that is being added */
+    double run_ms;   /* of the run that is being added */
+    double error_ms; /* of a single run; NaN: not known */
 };
 
 struct part {
@@ -94,16 +96,17 @@ static struct part *find_part(struct builder *builder, const struct lp_cause *li
     return &builder->parts.items[at];
 }
 
-static int add_part(struct builder *builder, size_t side, const struct lp_cause *like, double ms,
-                    double calls, double bytes)
+static int add_part(struct builder *builder, size_t side, const struct lp_cause *like,
+                    const struct sums *amount)
 {
     struct part *part = find_part(builder, like);
 
     if (!part)
         return lp_out_of_memory();
-    part->of[side].run_ms += ms;
-    part->of[side].calls += calls;
-    part->of[side].bytes += bytes;
+    part->of[side].run_ms += amount->ms;
+    part->of[side].calls += amount->calls;
+    part->of[side].bytes += amount->bytes;
+    part->of[side].error_ms += amount->error_ms;
     return 0;
 }
 
@@ -118,10 +121,28 @@ static void end_run(struct builder *builder, size_t side)
     }
 }
 
+/* Standard error of a part that the iterations have; NaN: they do not. */
+static double error_of(const struct lp_stage_iterations *stage, enum lp_part_kind kind)
+{
+    static const enum lp_iteration_time times[LP_PART_KINDS] = {
+        [LP_PART_GAPS] = LP_TIME_IDLE_WAIT,
+        [LP_PART_LAUNCH] = LP_TIME_IDLE_LAUNCH,
+        [LP_PART_BEFORE] = LP_TIME_BEFORE,
+        [LP_PART_AFTER] = LP_TIME_AFTER,
+    };
+
+    return kind < LP_PART_GAPS
+               ? (double)NAN
+               : lp_steady_std(stage, times[kind]) / sqrt(lp_steady_count(stage, times[kind]));
+}
+
 /* Kernels count with their whole duration: the bound is the same in both runs, or it is not
  * known. */
-static int add_waterfall(struct builder *builder, size_t side, const struct lp_waterfall *waterfall)
+static int add_waterfall(struct builder *builder, size_t side, const struct lp_findings *findings)
 {
+    const struct lp_waterfall *waterfall = waterfall_of(findings, builder->change.region);
+    const struct lp_stage_iterations *stage =
+        lp_findings_iterations(findings, builder->change.region);
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < waterfall->kernels.count; i++) {
@@ -131,14 +152,21 @@ static int add_waterfall(struct builder *builder, size_t side, const struct lp_w
                                        .region = kernel->region,
                                        .kernel_class = kernel->kernel_class };
 
-        status = add_part(builder, side, &like, kernel->ms, kernel->calls, kernel->bytes);
+        status = add_part(builder, side, &like,
+                          &(struct sums){ .ms = kernel->ms,
+                                          .calls = kernel->calls,
+                                          .bytes = kernel->bytes,
+                                          .error_ms = kernel->error_ms });
     }
     for (size_t i = 0; status == 0 && i < waterfall->parts.count; i++) {
         const struct lp_waterfall_part *part = &waterfall->parts.items[i];
         const struct lp_cause like = { .kind = part->kind, .region = part->region };
 
         if (part->kind >= LP_PART_NESTED)
-            status = add_part(builder, side, &like, part->ms, part->calls, 0);
+            status = add_part(builder, side, &like,
+                              &(struct sums){ .ms = part->ms,
+                                              .calls = part->calls,
+                                              .error_ms = error_of(stage, part->kind) });
     }
     end_run(builder, side);
     return status;
@@ -233,27 +261,21 @@ static struct lp_cause_side side_of(const struct sums *sums, double runs)
 
     return (struct lp_cause_side){ .ms = sums->ms / runs,
                                    .error_ms = runs > 1 ? sqrt(fmax(rest, 0) / (runs - 1) / runs)
-                                                        : (double)NAN,
+                                                        : sums->error_ms,
                                    .calls = sums->calls / runs,
                                    .bytes = sums->bytes / runs };
 }
 
-/* In single runs a part varies as the whole call does: its own spread is not kept. */
-static bool is_significant(const struct builder *builder, const struct lp_cause *cause)
+/* A part whose own noise is not known has that of the whole call. */
+static bool is_significant(const struct lp_stage_change *change, const struct lp_cause *cause)
 {
-    struct lp_compare_mean means[2];
-    double noise_ms = builder->change.noise_ms;
+    const struct lp_compare_mean base = { .error_ms = cause->base.error_ms,
+                                          .freedom = change->base.freedom };
+    const struct lp_compare_mean fresh = { .error_ms = cause->fresh.error_ms,
+                                           .freedom = change->fresh.freedom };
+    double noise_ms = lp_compare_noise(&base, &fresh);
 
-    for (int i = 0; i < 2; i++) {
-        const struct lp_cause_side *side = i ? &cause->fresh : &cause->base;
-
-        means[i] = (struct lp_compare_mean){ .mean_ms = side->ms,
-                                             .error_ms = side->error_ms,
-                                             .freedom = (double)builder->sides[i]->count - 1 };
-    }
-    if (builder->sides[0]->count > 1 && builder->sides[1]->count > 1)
-        noise_ms = lp_compare_noise(&means[0], &means[1]);
-    return !(fabs(cause->change_ms) <= noise_ms);
+    return !(fabs(cause->change_ms) <= (isnan(noise_ms) ? change->noise_ms : noise_ms));
 }
 
 /* The call whose idle time explains most of a change, at least half of it and not more. */
@@ -277,21 +299,29 @@ static void find_driver_call(const struct builder *builder, struct lp_cause *cau
     }
 }
 
-static double rank_of(const struct lp_cause *cause, bool slower)
+/* Those that are significant and push in the direction of the change, the others that do, and
+ * those that push back. */
+static int class_of(const struct lp_cause *cause, bool slower)
 {
-    return slower ? cause->change_ms : -cause->change_ms;
+    return slower != (cause->change_ms > 0) ? 2 : cause->significant ? 0 : 1;
+}
+
+static int compare_causes(const struct lp_cause *a, const struct lp_cause *b, bool slower)
+{
+    double first = fabs(a->change_ms), second = fabs(b->change_ms);
+    int order = class_of(a, slower) - class_of(b, slower);
+
+    return order ? order : (first < second) - (first > second);
 }
 
 static int slower_first(const void *left, const void *right)
 {
-    double a = rank_of(left, true), b = rank_of(right, true);
-
-    return (a < b) - (a > b);
+    return compare_causes(left, right, true);
 }
 
 static int faster_first(const void *left, const void *right)
 {
-    return slower_first(right, left);
+    return compare_causes(left, right, false);
 }
 
 static int settle_causes(struct builder *builder)
@@ -306,7 +336,7 @@ static int settle_causes(struct builder *builder)
         cause->base = side_of(&part->of[0], (double)builder->sides[0]->count);
         cause->fresh = side_of(&part->of[1], (double)builder->sides[1]->count);
         cause->change_ms = cause->fresh.ms - cause->base.ms;
-        cause->significant = is_significant(builder, cause);
+        cause->significant = is_significant(change, cause);
         find_driver_call(builder, cause);
         if (fabs(cause->change_ms) > 0 && lp_vector_push(&change->causes, *cause) < 0)
             return lp_out_of_memory();
@@ -410,7 +440,7 @@ static int explain(struct lp_comparison *out, struct builder *builder)
         for (size_t i = 0; status == 0 && i < builder->sides[side]->count; i++) {
             const struct lp_findings *findings = findings_of(builder->sides[side], i);
 
-            status = add_waterfall(builder, side, waterfall_of(findings, path));
+            status = add_waterfall(builder, side, findings);
             if (status == 0)
                 status = add_driver_calls(builder, side, findings, path);
         }
@@ -464,8 +494,11 @@ static int add_kernels(struct builder *builder, size_t side, const struct lp_fin
         like.name = kernel.short_name;
         like.kernel_class = findings->classes ? findings->kernel_classes.items[i] : NULL;
         *sum_ms += kernel.total_ms;
-        status = add_part(builder, side, &like, kernel.total_ms, (double)kernel.calls,
-                          (double)kernel.bytes);
+        status = add_part(builder, side, &like,
+                          &(struct sums){ .ms = kernel.total_ms,
+                                          .calls = (double)kernel.calls,
+                                          .bytes = (double)kernel.bytes,
+                                          .error_ms = NAN });
     }
     return status;
 }
@@ -494,7 +527,8 @@ static int add_whole_run(struct builder *builder, size_t side, const struct lp_f
                   { { .kind = LP_PART_LAUNCH }, all.idle_launch_ms } };
 
     for (size_t i = 0; status == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
-        status = add_part(builder, side, &parts[i].like, parts[i].ms, 0, 0);
+        status = add_part(builder, side, &parts[i].like,
+                          &(struct sums){ .ms = parts[i].ms, .error_ms = NAN });
     end_run(builder, side);
     *span_ms = all.span_ms;
     return status;
@@ -593,9 +627,9 @@ int lp_compare_explain(struct lp_comparison *out, const struct lp_compare_runs *
 bool lp_cause_counts(const struct lp_stage_change *change, const struct lp_cause *cause,
                      double threshold)
 {
-    double least_ms = change->significant
-                          ? WORD_SHARE * fabs(change->change_ms)
-                          : threshold * change->base.mean_ms; /* parts that cancel each other */
+    double ms = fabs(cause->change_ms);
 
-    return cause->significant && fabs(cause->change_ms) > least_ms;
+    if (!change->significant) /* parts that cancel each other */
+        return cause->significant && ms > threshold * change->base.mean_ms;
+    return ms > (cause->significant ? WORD_SHARE : NOISY_SHARE) * fabs(change->change_ms);
 }

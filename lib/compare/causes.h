@@ -15,7 +15,7 @@ struct lp_compare_runs;
 
 /** Means per call of the stage. */
 struct lp_cause_side {
-    double ms, error_ms; /* error_ms: of several runs; NaN: one run */
+    double ms, error_ms; /* error_ms: standard error; NaN: not known */
     double calls, bytes; /* KERNELS, NESTED: how many ran; memcpys and memsets: their bytes */
 };
 
@@ -55,8 +55,8 @@ struct lp_stage_change {
 int lp_compare_explain(struct lp_comparison *out, const struct lp_compare_runs *base,
                        const struct lp_compare_runs *fresh);
 
-/** Causes worth a word: significant, and at least 5 % of the change and of the threshold's share
- * of the call. */
+/** Causes worth a word: at least 5 % of the change, those that may be chance a quarter of it. If
+ * the call did not change: significant ones above the threshold's share of the call. */
 bool lp_cause_counts(const struct lp_stage_change *change, const struct lp_cause *cause,
                      double threshold);
 

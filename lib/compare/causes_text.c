@@ -72,10 +72,11 @@ static void put_amounts(struct lp_text *out, const struct lp_cause *cause)
 {
     const struct lp_cause_side *base = &cause->base, *fresh = &cause->fresh;
     const struct lp_cause_side *there = fresh->calls > 0 ? fresh : base;
+    const char *chance = cause->significant ? "" : "; not significant";
 
     if (!(there->calls > 0)) { /* idle and host times */
-        lp_text_printf(out, " (%s instead of %s ms)", LP_NUMBER(fresh->ms, 3),
-                       LP_NUMBER(base->ms, 3));
+        lp_text_printf(out, " (%s instead of %s ms%s)", LP_NUMBER(fresh->ms, 3),
+                       LP_NUMBER(base->ms, 3), chance);
         return;
     }
     if (!(base->calls > 0))
@@ -98,7 +99,7 @@ static void put_amounts(struct lp_text *out, const struct lp_cause *cause)
         lp_text_puts(out, ", before of ");
         put_bytes(out, base->bytes / base->calls);
     }
-    lp_text_puts(out, ")");
+    lp_text_printf(out, "%s)", chance);
 }
 
 static void put_cause(struct lp_text *out, const struct lp_cause *cause)

@@ -9,16 +9,6 @@
 #include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 
-#define NORMAL_P95 1.645 /* 95th percentile of the standard normal distribution */
-
-/* Standard deviation of the calls, from percentiles: profiles keep no sum of squares. */
-static double spread_of(const llmperf_kernel_stats *kernel)
-{
-    double spread = (kernel->p95_ms - kernel->p50_ms) / NORMAL_P95;
-
-    return kernel->calls < 2 ? (double)NAN : spread;
-}
-
 size_t lp_compare_find_row(struct lp_compare_reader *reader, size_t place, const char *quantity,
                            bool make)
 {
@@ -53,7 +43,7 @@ static int add_calls(struct lp_compare_reader *reader, size_t place, const char 
                      size_t gpu, const llmperf_kernel_stats *kernel, double weight)
 {
     size_t row = lp_compare_find_row(reader, place, quantity, true);
-    double spread = spread_of(kernel);
+    double spread = lp_kernel_spread(kernel);
     struct lp_compare_sum *sum;
 
     if (row == SIZE_MAX)

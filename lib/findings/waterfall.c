@@ -100,6 +100,13 @@ static const char *nested_stage(const struct lp_findings *findings, const char *
     return NULL;
 }
 
+#define NORMAL_P95 1.645 /* 95th percentile of the standard normal distribution */
+
+double lp_kernel_spread(const llmperf_kernel_stats *kernel)
+{
+    return kernel->calls < 2 ? (double)NAN : (kernel->p95_ms - kernel->p50_ms) / NORMAL_P95;
+}
+
 /* One name has a row for each region and captured region. NULL: out of memory. */
 static struct lp_waterfall_kernel *add_name(struct lp_waterfall *waterfall,
                                             const struct lp_waterfall_kernel *fresh)
@@ -114,6 +121,8 @@ static struct lp_waterfall_kernel *add_name(struct lp_waterfall *waterfall,
         kernel->ms += fresh->ms;
         kernel->calls += fresh->calls;
         kernel->bytes += fresh->bytes;
+        kernel->error_ms =
+            isnan(kernel->error_ms) ? fresh->error_ms : kernel->error_ms + fmax(fresh->error_ms, 0);
         return kernel;
     }
     return lp_vector_push(&waterfall->kernels, *fresh) < 0
@@ -139,7 +148,9 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
         .name = kernel->short_name,
         .ms = builder->steady * kernel->total_ms / builder->all_calls,
         .calls = (double)kernel->calls / builder->all_calls,
-        .bytes = (double)kernel->bytes / builder->all_calls
+        .bytes = (double)kernel->bytes / builder->all_calls,
+        .error_ms = lp_kernel_spread(kernel) * (double)kernel->calls / builder->all_calls /
+                    sqrt(builder->calls),
     };
     const struct lp_waterfall_kernel *name;
 

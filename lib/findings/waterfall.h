@@ -9,6 +9,7 @@
 
 #include "lib/base/vector.h"
 #include "lib/findings/limits/achievable.h"
+#include "llmperf/profile.h"
 
 struct lp_findings;
 
@@ -55,7 +56,13 @@ struct lp_waterfall_kernel {
     const char *region, *kernel_class; /* of the part */
     const char *name;
     double ms, calls, bytes; /* bytes: of memcpys and memsets */
+    double
+        error_ms; /* standard error of ms, if the kernels of a call vary together; NaN: one ran */
 };
+
+/** Standard deviation of single kernels, from percentiles: profiles keep no sum of squares. NaN:
+ * one ran. */
+double lp_kernel_spread(const llmperf_kernel_stats *kernel);
 
 /** The parts add up to elapsed_ms. */
 struct lp_waterfall {

@@ -18,11 +18,11 @@ static bool is_fact(const struct lp_findings *findings, const char *key, const c
 
 static const char *why_unknown(const struct lp_findings *findings)
 {
-    if (!is_fact(findings, "source", "cupti") && !is_fact(findings, "source", "replay"))
-        return "the records are not from a GPU that this library profiled";
     if (!findings->device_known ||
         !lp_machine_gpu_text(findings->machine, findings->gpu, "compute_capability"))
         return "no GPU was observed: marking regions costs too little to measure";
+    if (!is_fact(findings, "source", "cupti") && !is_fact(findings, "source", "replay"))
+        return "the records are not from a GPU that this library profiled";
     if (!is_fact(findings, "tier", "deep") && !is_fact(findings, "tier", "light"))
         return "with hardware counters the kernels run one by one: compare with a run of tier deep";
     return NULL;

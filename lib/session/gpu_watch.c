@@ -13,7 +13,7 @@
 /* The first samples are read in each round, so that the update period of the counter shows. */
 #define QUICK 40u
 /* At most this share of the time is spent in NVML: 1 / COST. */
-#define COST 100u
+#define COST 20u
 
 static bool is_live(const struct llmperf_session *session)
 {

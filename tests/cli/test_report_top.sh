@@ -21,7 +21,7 @@ is "$(rows out)" "5 5 7" "--top 7"
 expect 0 report usual
 is "$(rows out)" "5 5 9" "the run itself is not changed"
 expect 0 report usual --top 4 --format html -o page.html
-grep -q "The longest ones" page.html || die "the page shows all kernels"
+grep -q '"top":4,' page.html || die "the page does not know how many rows to show"
 expect 0 import "$recording" -o few report.top=3
 is "$(rows few/report.md)" "3 3 3" "report.top=3"
 expect 0 report few --top 2

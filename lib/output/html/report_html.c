@@ -138,6 +138,9 @@ static json_t *data_of(const struct lp_findings *findings)
 
     if (lp_metrics_json(findings->profile, &text) == 0 && text.bytes)
         metrics = json_loads(text.bytes, 0, NULL);
+    /* Times of a damaged file can be beyond 64 bits with a sign. */
+    if (!metrics && text.bytes)
+        metrics = json_loads(text.bytes, JSON_DECODE_INT_AS_REAL, NULL);
     lp_text_clear(&text);
     return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "withheld",
                      findings->withheld, "top", (json_int_t)findings->top, "verdict",

@@ -125,9 +125,6 @@ static void many_ranks_are_one_line_of_the_headline(void **state)
     assert_text_has(text, " on average (5 calls) in the busiest of 3 processes, which is ");
     assert_text_has(text, " of the time of all stages, summed over processes and GPUs\n");
     llmperf_text_free(text);
-    text = document(three, LLMPERF_DOCUMENT_REPORT_HTML);
-    assert_text_has(text, "No timeline: single iterations are kept only in the original runs");
-    llmperf_text_free(text);
     llmperf_profile_free(two);
     llmperf_profile_free(three);
 }

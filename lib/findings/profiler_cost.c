@@ -28,7 +28,8 @@ static const char *why_unknown(const struct lp_findings *findings)
     return NULL;
 }
 
-/* The cost lengthens a call only where the GPU waits for the host. */
+/* The cost lengthens a call only where the GPU waits for the host: most of it between kernels,
+ * launch by launch or node by node. */
 static void place(struct lp_profiler_cost *cost, const struct lp_stage_iterations *stage)
 {
     double calls = lp_steady_count(stage, LP_TIME_ELAPSED);
@@ -36,8 +37,8 @@ static void place(struct lp_profiler_cost *cost, const struct lp_stage_iteration
     struct {
         enum lp_iteration_time time;
         double *ms;
-    } places[] = { { LP_TIME_BEFORE, &cost->before_ms },
-                   { LP_TIME_IDLE_LAUNCH, &cost->launch_ms },
+    } places[] = { { LP_TIME_IDLE_LAUNCH, &cost->launch_ms },
+                   { LP_TIME_BEFORE, &cost->before_ms },
                    { LP_TIME_AFTER, &cost->after_ms } };
 
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {

@@ -182,7 +182,9 @@ static void run_pipeline(struct recording *recording, enum stage stage)
 {
     struct pipeline pipeline = { .kernels = 0 };
     const struct lp_device_options options = { .path = recording->path, .names = &pipeline.names };
-    const struct lp_device_sink facts = { &pipeline, pass_host, pass_activities, NULL, NULL, NULL };
+    const struct lp_device_sink facts = { .context = &pipeline,
+                                          .host = pass_host,
+                                          .activities = pass_activities };
     struct lp_attribution_sink results = { .region = ignore_region,
                                            .count = ignore_count,
                                            .activities = ignore_activities };

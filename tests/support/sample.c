@@ -188,7 +188,7 @@ static void add_facts(llmperf_profile *profile)
     need(lp_profile_set_fact(profile, "created_at", "2026-01-01T12:00:00Z"));
     need(lp_profile_set_fact(profile, "llmperf_version", "0.1.0"));
     need(lp_profile_set_fact(profile, "tier", "deep"));
-    need(lp_profile_set_fact(profile, "source", "replay"));
+    need(lp_profile_set_fact(profile, "source", "fake"));
     need(lp_profile_set_fact(profile, "duration_ms", "3300.5"));
     need(lp_profile_set_fact(profile, "dtype", "bf16"));
     need(lp_profile_set_fact(profile, "env", env));

@@ -321,9 +321,10 @@ typedef struct llmperf_host_call {
  * of the same label is counted, but adds no time: the outer one's time includes it. */
 typedef struct llmperf_operator_stats {
     size_t struct_size;
-    const char *name;     /**< label */
-    const char *stage;    /**< label of the stage; NULL: in no stage */
-    uint64_t calls;       /**< complete calls */
+    const char *name;  /**< label; where a label with a number, such as a layer, stands in several
+                            regions of the stage, after theirs: layers of two towers differ */
+    const char *stage; /**< label of the stage; NULL: in no stage */
+    uint64_t calls;    /**< complete calls */
     double total_time_ms; /**< host time */
     double cuda_time_ms;  /**< device busy time, nested, summed over devices */
     double mean_ms;       /**< total_time_ms / calls */

@@ -186,32 +186,55 @@ bool lp_profile_of_processes(const llmperf_profile *profile)
     return profile->of_processes;
 }
 
-static bool is_of_operator(const llmperf_region_stats *region, const llmperf_operator_stats *stats)
+static bool has_digit(const char *label, size_t length)
 {
-    return strcmp(stats->name, region->label) == 0 &&
-           lp_compare_text(stats->stage, region->stage) == 0;
+    for (size_t i = 0; i < length; i++)
+        if (label[i] >= '0' && label[i] <= '9')
+            return true;
+    return false;
 }
 
-/* @param rows  (label, stage) -> index. Keys with equal hashes get consecutive second words. */
+/* Name of a region as an operator: its label. A numbered one, such as a layer, is only like another
+ * of the same label if the regions around it inside the stage are the same, too: layers of two
+ * towers of a vision encoder are different operators. What is around a numbered region, such as a
+ * layer around a numbered head, is left out. */
+static const char *operator_name(const llmperf_region_stats *region)
+{
+    const char *name = region->path, *slash;
+    size_t stage = region->stage ? strlen(region->stage) : 0;
+
+    if (!has_digit(region->label, strlen(region->label)))
+        return region->label;
+    for (const char *label = region->path; (slash = strchr(label, '/')); label = slash + 1) {
+        size_t length = (size_t)(slash - label);
+
+        if ((length == stage && strncmp(label, region->stage, length) == 0) ||
+            has_digit(label, length))
+            name = slash + 1;
+    }
+    return name;
+}
+
 static llmperf_operator_stats *find_operator(llmperf_profile *profile, struct lp_hashmap *rows,
                                              const llmperf_region_stats *region)
 {
     llmperf_operator_stats fresh = LLMPERF_OPERATOR_STATS_INIT;
-    uint64_t label = lp_hash_text(region->label, strlen(region->label));
+    const char *name = operator_name(region);
+    uint64_t key = lp_hash_text(name, strlen(name));
     uint64_t stage = region->stage ? lp_hash_text(region->stage, strlen(region->stage)) : 0;
     uint32_t row;
 
-    while ((row = lp_hashmap_get(rows, label, stage)) != LP_HASHMAP_NONE &&
-           !is_of_operator(region, &profile->operators.items[row]))
+    while ((row = lp_hashmap_get(rows, key, stage)) != LP_HASHMAP_NONE &&
+           (strcmp(profile->operators.items[row].name, name) != 0 ||
+            lp_compare_text(profile->operators.items[row].stage, region->stage) != 0))
         stage++;
     if (row != LP_HASHMAP_NONE)
         return &profile->operators.items[row];
     row = (uint32_t)profile->operators.count;
-    fresh.name = region->label;
+    fresh.name = name;
     fresh.stage = region->stage;
     fresh.cuda_time_ms = NAN;
-    if (lp_vector_push(&profile->operators, fresh) < 0 ||
-        lp_hashmap_put(rows, label, stage, row) < 0)
+    if (lp_vector_push(&profile->operators, fresh) < 0 || lp_hashmap_put(rows, key, stage, row) < 0)
         return NULL;
     return &profile->operators.items[row];
 }
@@ -244,6 +267,37 @@ static void add_to_operator(llmperf_operator_stats *stats, const llmperf_region_
             (isnan(stats->cuda_time_ms) ? 0 : stats->cuda_time_ms) + region->gpu_busy_ms;
 }
 
+static const char *label_of(const llmperf_operator_stats *stats)
+{
+    const char *slash = strrchr(stats->name, '/');
+
+    return slash ? slash + 1 : stats->name;
+}
+
+/* The label alone is the name where no other operator of the stage has it. */
+static int shorten_operators(llmperf_profile *profile)
+{
+    struct lp_hashmap counts = { NULL, 0, 0 };
+    int status = 0;
+
+    for (size_t turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < profile->operators.count; i++) {
+            llmperf_operator_stats *stats = &profile->operators.items[i];
+            const char *label = label_of(stats), *stage = stats->stage ? stats->stage : "";
+            uint64_t key = lp_hash_text(label, strlen(label));
+            uint64_t stage_key = lp_hash_text(stage, strlen(stage));
+            uint32_t count = lp_hashmap_get(&counts, key, stage_key);
+
+            if (turn == 0 && status == 0)
+                status = lp_hashmap_put(&counts, key, stage_key,
+                                        count == LP_HASHMAP_NONE ? 1 : count + 1);
+            else if (count == 1)
+                stats->name = label;
+        }
+    lp_hashmap_clear(&counts);
+    return status;
+}
+
 static int make_operators(llmperf_profile *profile)
 {
     struct lp_hashmap rows = { NULL, 0, 0 };
@@ -266,6 +320,7 @@ static int make_operators(llmperf_profile *profile)
             status = LLMPERF_ENOMEM;
     }
     lp_hashmap_clear(&rows);
+    status = status < 0 ? status : shorten_operators(profile);
     for (size_t i = 0; i < profile->operators.count; i++) {
         llmperf_operator_stats *stats = &profile->operators.items[i];
 

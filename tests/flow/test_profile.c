@@ -273,6 +273,22 @@ static void operators_add_up_by_label_and_stage(void **state)
     llmperf_profile_free(profile);
 }
 
+static void layers_of_two_towers_are_different_operators(void **state)
+{
+    llmperf_profile *profile = play_script(
+        "begin LLM@vision kind=stage\n"
+        "begin sam\nbegin layer01\nbegin mlp\nbegin head2\nlaunch k duration=1000\n"
+        "end\nend\nend\nend\n"
+        "begin clip\nbegin layer01\nbegin mlp\nlaunch k duration=4000\nend\nend\nend\nend\n");
+
+    (void)state;
+    check_close(find_operator(profile, "LLM@sam/LLM@layer01", "LLM@vision").cuda_time_ms, 0.001);
+    check_close(find_operator(profile, "LLM@clip/LLM@layer01", "LLM@vision").cuda_time_ms, 0.004);
+    assert_int_equal(find_operator(profile, "LLM@mlp", "LLM@vision").calls, 2);
+    assert_int_equal(find_operator(profile, "LLM@head2", "LLM@vision").calls, 1);
+    llmperf_profile_free(profile);
+}
+
 static void a_region_open_at_the_end_has_kernels_but_no_wall_time(void **state)
 {
     llmperf_profile *profile = play_script("begin a\nlaunch k duration=3000\nbegin b\n");
@@ -435,6 +451,7 @@ int main(void)
         cmocka_unit_test(nested_regions_are_in_inclusive_times_only),
         cmocka_unit_test(quantities_are_as_given_or_the_sum_of_the_children),
         cmocka_unit_test(operators_add_up_by_label_and_stage),
+        cmocka_unit_test(layers_of_two_towers_are_different_operators),
         cmocka_unit_test(a_region_open_at_the_end_has_kernels_but_no_wall_time),
         cmocka_unit_test(a_region_open_before_the_session_is_cut_but_its_kernels_are_in_it),
         cmocka_unit_test(ends_without_a_begin_are_counted_and_ignored),

@@ -18,14 +18,13 @@ static const char *bound_words(const struct lp_stage_facts *stage)
     return lp_bound_words(stage->compute_floor_ms, stage->memory_floor_ms);
 }
 
-/* " (it runs 16.0x slower than its memory-bandwidth bound: wall time / bound)" */
+/* " (its time is 16.0x its memory-bandwidth bound)" */
 static void say_distance(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
     if (!(stage->wall_ratio > 1))
         return;
-    lp_text_printf(text, " (it runs %sx slower than its %s: wall time / bound)",
-                   N(stage->wall_ratio), bound_words(stage));
+    lp_text_printf(text, " (its time is %sx its %s)", N(stage->wall_ratio), bound_words(stage));
     lp_evidence_add(out, "wall_ratio", stage->wall_ratio);
 }
 

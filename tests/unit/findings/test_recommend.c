@@ -119,8 +119,7 @@ static void late_launches_are_told_from_waiting(void **state)
     stage.wall_ratio = 16.04;
     stage.memory_floor_ms = 2;
     stage.compute_floor_ms = 1;
-    assert_says(&stage, "launch_bound", 380,
-                "(it runs 16.0x slower than its memory-bandwidth bound: wall time / bound)");
+    assert_says(&stage, "launch_bound", 380, "(its time is 16.0x its memory-bandwidth bound)");
     stage = idle_stage(20, 380);
     assert_says(&stage, "waiting", 380, "the GPU is idle although the next kernel is launched:");
     stage.kernel_count = 380e3 / 2.6; /* 2.6 us a kernel */

@@ -3,6 +3,7 @@
  * nvmlDeviceGetCurrentClocksEventReasons and nvmlDeviceGetMigMode. */
 #include "tests/mock/nvml.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -25,12 +26,25 @@ int nvmlDeviceGetTemperature(void *handle, int sensor, unsigned *celsius);
 int nvmlDeviceGetMemoryInfo(void *handle, struct memory *memory);
 const char *nvmlErrorString(int result);
 
-static struct mock_nvml state; /* set while no session runs */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct mock_nvml state; /* may be set while a session reads it */
 static _Atomic int reads, open_count;
+
+static struct mock_nvml now(void)
+{
+    struct mock_nvml copy;
+
+    pthread_mutex_lock(&lock);
+    copy = state;
+    pthread_mutex_unlock(&lock);
+    return copy;
+}
 
 void mock_nvml_set(const struct mock_nvml *wanted)
 {
+    pthread_mutex_lock(&lock);
     state = *wanted;
+    pthread_mutex_unlock(&lock);
     reads = 0;
     open_count = 0;
 }
@@ -47,8 +61,8 @@ int mock_nvml_open(void)
 
 int nvmlInit_v2(void)
 {
-    open_count += state.init_result == 0;
-    return state.init_result;
+    open_count += now().init_result == 0;
+    return now().init_result;
 }
 
 int nvmlShutdown(void)
@@ -66,32 +80,32 @@ int nvmlSystemGetDriverVersion(char *text, unsigned size)
 
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **handle)
 {
-    *handle = &state;
-    if (state.find_result != 0)
-        return state.find_result;
-    return !state.uuid || strcmp(uuid, state.uuid) == 0 ? 0 : 6;
+    *handle = &reads;
+    if (now().find_result != 0)
+        return now().find_result;
+    return !now().uuid || strcmp(uuid, now().uuid) == 0 ? 0 : 6;
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(void *handle, unsigned long long *mj)
 {
-    struct timespec now;
+    struct timespec time;
 
     (void)handle;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_MONOTONIC, &time);
     reads++;
     *mj =
-        (unsigned long long)((long long)(state.still ? 1e6
-                                                     : state.watts * ((double)now.tv_sec * 1e3 +
-                                                                      (double)now.tv_nsec / 1e6)) +
-                             state.offset_mj);
-    return state.energy_result;
+        (unsigned long long)((long long)(now().still ? 1e6
+                                                     : now().watts * ((double)time.tv_sec * 1e3 +
+                                                                      (double)time.tv_nsec / 1e6)) +
+                             now().offset_mj);
+    return now().energy_result;
 }
 
 int nvmlDeviceGetPowerUsage(void *handle, unsigned *mw)
 {
     (void)handle;
-    *mw = state.power_mw;
-    return state.power_result;
+    *mw = now().power_mw;
+    return now().power_result;
 }
 
 int nvmlDeviceGetEnforcedPowerLimit(void *handle, unsigned *mw)
@@ -104,36 +118,36 @@ int nvmlDeviceGetEnforcedPowerLimit(void *handle, unsigned *mw)
 int nvmlDeviceGetClockInfo(void *handle, int type, unsigned *mhz)
 {
     (void)handle;
-    *mhz = type == 1 ? state.sm_mhz : state.memory_mhz;
-    return state.clock_result;
+    *mhz = type == 1 ? now().sm_mhz : now().memory_mhz;
+    return now().clock_result;
 }
 
 int nvmlDeviceGetMaxClockInfo(void *handle, int type, unsigned *mhz)
 {
     (void)handle;
     *mhz = type == 1 ? 1980 : 2619;
-    return state.clock_result;
+    return now().clock_result;
 }
 
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *handle, unsigned long long *bits)
 {
     (void)handle;
-    *bits = state.reasons;
-    return state.clock_result;
+    *bits = now().reasons;
+    return now().clock_result;
 }
 
 int nvmlDeviceGetTemperature(void *handle, int sensor, unsigned *celsius)
 {
     (void)handle;
-    *celsius = state.celsius;
-    return sensor == 0 ? state.clock_result : 2;
+    *celsius = now().celsius;
+    return sensor == 0 ? now().clock_result : 2;
 }
 
 int nvmlDeviceGetMemoryInfo(void *handle, struct memory *memory)
 {
     (void)handle;
-    *memory = (struct memory){ 80ull << 30, (80ull << 30) - state.used_bytes, state.used_bytes };
-    return state.memory_result;
+    *memory = (struct memory){ 80ull << 30, (80ull << 30) - now().used_bytes, now().used_bytes };
+    return now().memory_result;
 }
 
 const char *nvmlErrorString(int result)

@@ -16,6 +16,9 @@
  * devices. */
 #define SPANS_KEPT 262144u
 
+/* The same for a device, whose calls are all in one list: 256 KiB stay in the cache. */
+#define DEVICE_SPANS_KEPT 16384u
+
 /* Of the union of the calls of a stage: see busy.h. */
 #define ACTIVE_BATCH 64
 #define ACTIVE_KEPT  65536 /* of all stages, 1 MiB */
@@ -235,7 +238,8 @@ static void fold_spans(struct lp_unit_work *work, size_t count, uint64_t *latenc
 /* Streams overlap a little: a later place is found near the end. */
 #define NEAR 16u
 
-static int push_span(struct lp_unit_work *work, const struct lp_span *span, uint64_t *latency_ns)
+static int push_span(struct lp_unit_work *work, const struct lp_span *span, size_t most,
+                     uint64_t *latency_ns)
 {
     size_t at = work->spans.count;
     struct lp_span *items;
@@ -248,12 +252,12 @@ static int push_span(struct lp_unit_work *work, const struct lp_span *span, uint
         items[at] = items[at - 1];
     items[at] = *span;
     work->spans_unsorted |= at > 0 && items[at - 1].start_ns > span->start_ns;
-    if (work->spans.count >= SPANS_KEPT)
-        fold_spans(work, SPANS_KEPT / 2, latency_ns);
+    if (work->spans.count >= most)
+        fold_spans(work, most / 2, latency_ns);
     return 0;
 }
 
-static int add_span(struct lp_unit_work *work, const struct lp_activity *activity,
+static int add_span(struct lp_unit_work *work, const struct lp_activity *activity, size_t most,
                     uint64_t *latency_ns)
 {
     struct lp_span span = { activity->start_ns, UINT32_MAX, activity->queued };
@@ -261,10 +265,10 @@ static int add_span(struct lp_unit_work *work, const struct lp_activity *activit
 
     for (; activity->end_ns - span.start_ns > UINT32_MAX && status == 0;
          span.start_ns += UINT32_MAX)
-        status = push_span(work, &span, latency_ns);
+        status = push_span(work, &span, most, latency_ns);
     span.length_ns = (uint32_t)(activity->end_ns - span.start_ns);
     work->activities++;
-    return status < 0 ? status : push_span(work, &span, latency_ns);
+    return status < 0 ? status : push_span(work, &span, most, latency_ns);
 }
 
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
@@ -276,7 +280,7 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
         iterations->late++;
     for (struct lp_unit_work *work; (work = find_work(iterations, unit)); unit = work->parent) {
         iterations->unordered += activity->start_ns < work->summed_ns;
-        if (add_span(work, activity, &iterations->launch_latency_ns) < 0)
+        if (add_span(work, activity, SPANS_KEPT, &iterations->launch_latency_ns) < 0)
             iterations->failed = true;
         if (work->kept.wanted && lp_kept_call_add(&work->kept, activity, kernel_class) < 0)
             iterations->failed = true;
@@ -289,20 +293,27 @@ static double to_ms(uint64_t ns)
     return (double)ns / 1e6;
 }
 
+/* NULL: out of memory. */
+static struct lp_device_work *add_device(struct lp_iterations *iterations, uint16_t device)
+{
+    struct lp_device_work fresh = { .device = device };
+
+    return lp_vector_push(&iterations->devices, fresh) < 0
+               ? NULL
+               : &iterations->devices.items[iterations->devices.count - 1];
+}
+
 void lp_iterations_add_to_device(struct lp_iterations *iterations,
                                  const struct lp_activity *activity)
 {
-    struct lp_device_work fresh = { .device = activity->device }, *device;
-    size_t i = 0;
+    struct lp_device_work *device = NULL;
 
-    while (i < iterations->devices.count && iterations->devices.items[i].device != fresh.device)
-        i++;
-    if (i == iterations->devices.count && lp_vector_push(&iterations->devices, fresh) < 0) {
-        iterations->failed = true;
-        return;
-    }
-    device = &iterations->devices.items[i];
-    if (add_span(&device->work, activity, &device->latency_ns) < 0)
+    for (size_t i = 0; i < iterations->devices.count && !device; i++)
+        if (iterations->devices.items[i].device == activity->device)
+            device = &iterations->devices.items[i];
+    if (!device)
+        device = add_device(iterations, activity->device);
+    if (!device || add_span(&device->work, activity, DEVICE_SPANS_KEPT, &device->latency_ns) < 0)
         iterations->failed = true;
 }
 

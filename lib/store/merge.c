@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "lib/base/hashmap.h"
@@ -98,23 +99,30 @@ static int add_collective(struct merger *merger, const struct lp_collective_row 
     return status < 0 ? status : push(merger, LP_ROW_COLLECTIVE_CALLS, &row);
 }
 
-static int add_memory(struct merger *merger, const llmperf_profile *part)
+/* The largest row that add_apart() copies. */
+#define ROW_BYTES 1024
+
+/* All rows of a kind that are not merged with others: only GPU and process get their numbers in
+ * the merged profile. */
+static int add_apart(struct merger *merger, const llmperf_profile *part, enum lp_row_id id)
 {
+    const struct lp_row_kind *kind = &lp_row_kinds[id];
+    _Alignas(max_align_t) char row[ROW_BYTES];
     int status = 0;
 
-    for (size_t i = 0; i < part->memory.count && status == 0; i++) {
-        struct lp_memory_use row = part->memory.items[i];
+    if (kind->row_size > sizeof(row))
+        return lp_error(LLMPERF_ESTATE, "rows of %s are too large to be merged", kind->table);
+    for (size_t i = 0; i < lp_row_count(part, id) && status == 0; i++) {
+        memcpy(row, lp_row_at(part, id, i), kind->row_size);
+        for (size_t k = 0; k < kind->count && status == 0; k++) {
+            void *member = row + kind->fields[k].offset;
 
-        row.device = lp_merged_gpu(&merger->gpus, row.device);
-        if ((status = merged_process(merger, row.process_id, &row.process_id)) == 0)
-            status = push(merger, LP_ROW_MEMORY, &row);
-    }
-    for (size_t i = 0; i < part->memory_points.count && status == 0; i++) {
-        struct lp_memory_point row = part->memory_points.items[i];
-
-        row.device = lp_merged_gpu(&merger->gpus, row.device);
-        if ((status = merged_process(merger, row.process_id, &row.process_id)) == 0)
-            status = push(merger, LP_ROW_MEMORY_POINT, &row);
+            if (kind->fields[k].type == LP_FIELD_DEVICE)
+                *(int32_t *)member = lp_merged_gpu(&merger->gpus, *(int32_t *)member);
+            else if (strcmp(kind->fields[k].name, "process_id") == 0)
+                status = merged_process(merger, *(uint32_t *)member, member);
+        }
+        status = status < 0 ? status : push(merger, id, row);
     }
     return status;
 }
@@ -127,38 +135,6 @@ static int add_metric(struct merger *merger, const llmperf_metric_stats *from)
 
     stats.device = lp_merged_gpu(&merger->gpus, stats.device);
     return status < 0 ? status : lp_profile_add_metric(merger->out, &stats);
-}
-
-static int add_window(struct merger *merger, const llmperf_window_stats *from)
-{
-    llmperf_window_stats row = *from;
-    int status = merged_process(merger, from->process_id, &row.process_id);
-
-    return status < 0 ? status : push(merger, LP_ROW_WINDOW, &row);
-}
-
-static int add_window_kernel(struct merger *merger, const llmperf_window_kernel *from)
-{
-    llmperf_window_kernel row = *from;
-    int status = merged_process(merger, from->process_id, &row.process_id);
-
-    return status < 0 ? status : push(merger, LP_ROW_WINDOW_KERNEL, &row);
-}
-
-static int add_slow_request(struct merger *merger, const llmperf_slow_request *from)
-{
-    llmperf_slow_request row = *from;
-    int status = merged_process(merger, from->process_id, &row.process_id);
-
-    return status < 0 ? status : push(merger, LP_ROW_SLOW_REQUEST, &row);
-}
-
-static int add_load(struct merger *merger, const llmperf_load *from)
-{
-    llmperf_load row = *from;
-    int status = merged_process(merger, from->process_id, &row.process_id);
-
-    return status < 0 ? status : push(merger, LP_ROW_LOAD, &row);
 }
 
 static int add_energy(struct merger *merger, const llmperf_energy *from)
@@ -179,18 +155,7 @@ static int add_serving(struct merger *merger, const llmperf_profile *part)
         status = lp_merge_requests(merger->out, &part->requests.items[i]);
     for (size_t i = 0; i < part->latencies.count && status == 0; i++)
         status = lp_merge_latency(&merger->rows, merger->out, &part->latencies.items[i]);
-    for (size_t i = 0; i < part->slow_requests.count && status == 0; i++)
-        status = add_slow_request(merger, &part->slow_requests.items[i]);
-    for (size_t i = 0; i < part->load.count && status == 0; i++)
-        status = add_load(merger, &part->load.items[i]);
     return status;
-}
-
-static int add_iteration(struct merger *merger, const llmperf_iteration *from)
-{
-    llmperf_iteration row = *from;
-
-    return push(merger, LP_ROW_ITERATION, &row);
 }
 
 /* Ledgers */
@@ -332,6 +297,10 @@ static int add_stage_operator(struct merger *merger, const struct lp_stage_opera
 
 static int add_part(struct merger *merger, const llmperf_profile *part, double device_before)
 {
+    static const enum lp_row_id apart[] = {
+        LP_ROW_ITERATION, LP_ROW_WINDOW,       LP_ROW_WINDOW_KERNEL, LP_ROW_DEVICE,
+        LP_ROW_MEMORY,    LP_ROW_MEMORY_POINT, LP_ROW_SLOW_REQUEST,  LP_ROW_LOAD,
+    };
     bool keep = merger->with_iterations == 1;
     int status = add_identity(merger, part);
 
@@ -347,22 +316,15 @@ static int add_part(struct merger *merger, const llmperf_profile *part, double d
         status = add_collective(merger, &part->collectives.items[i]);
     for (size_t i = 0; i < part->iteration_stats.count && status == 0; i++)
         status = lp_merge_spread(&merger->rows, merger->out, &part->iteration_stats.items[i]);
-    for (size_t i = 0; keep && i < part->iterations.count && status == 0; i++)
-        status = add_iteration(merger, &part->iterations.items[i]);
-    for (size_t i = 0; i < part->windows.count && status == 0; i++)
-        status = add_window(merger, &part->windows.items[i]);
-    for (size_t i = 0; i < part->window_kernels.count && status == 0; i++)
-        status = add_window_kernel(merger, &part->window_kernels.items[i]);
     for (size_t i = 0; i < part->metrics.count && status == 0; i++)
         status = add_metric(merger, &part->metrics.items[i]);
     for (size_t i = 0; i < part->stage_operators.count && status == 0; i++)
         status = add_stage_operator(merger, &part->stage_operators.items[i]);
-    for (size_t i = 0; i < part->devices.count && status == 0; i++)
-        status = lp_row_push(merger->out, LP_ROW_DEVICE, &part->devices.items[i]);
     for (size_t i = 0; i < part->energy.count && status == 0; i++)
         status = add_energy(merger, &part->energy.items[i]);
-    if (status == 0)
-        status = add_memory(merger, part);
+    for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]) && status == 0; i++)
+        if (keep || apart[i] != LP_ROW_ITERATION)
+            status = add_apart(merger, part, apart[i]);
     if (status == 0)
         status = add_serving(merger, part);
     if (status == 0 && (status = add_lines(merger, part)) == 0)

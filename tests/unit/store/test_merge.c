@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/profile/data.h"
+#include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/llmperf.h"
 #include "tests/support/nsys_file.h"
@@ -301,13 +302,17 @@ static uint64_t calls_on(const llmperf_profile *profile, int32_t device)
 {
     llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
     llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
-    uint64_t calls = 0, in_regions = 0;
+    uint64_t calls = 0, in_regions = 0, activities = 0;
 
     for (size_t i = 0; llmperf_profile_kernel(profile, i, &kernel) == 0; i++)
         calls += kernel.device == device ? kernel.calls : 0;
     for (size_t i = 0; llmperf_profile_region(profile, i, &region) == 0; i++)
         in_regions += region.device == device ? region.kernel_count : 0;
     assert_int_equal(calls, in_regions);
+    for (size_t i = 0; i < profile->devices.count; i++)
+        activities +=
+            profile->devices.items[i].device == device ? profile->devices.items[i].activities : 0;
+    assert_int_equal(calls, activities);
     return calls;
 }
 

@@ -144,16 +144,6 @@ static void tier_light_has_none(void **state)
     llmperf_profile_free(profile);
 }
 
-static void check_document(const llmperf_profile *profile, uint32_t document, const char *part)
-{
-    char *text = NULL;
-
-    assert_int_equal(llmperf_document_text(profile, document, &text), 0);
-    if (!strstr(text, part))
-        fail_msg("\"%s\" is not in:\n%s", part, text);
-    llmperf_text_free(text);
-}
-
 static void documents_have_the_rows(void **state)
 {
     llmperf_profile *profile = play_script("call cuMemAlloc id=1 bytes=" MIB "\n"

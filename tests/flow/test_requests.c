@@ -385,8 +385,8 @@ static void a_recording_and_a_run_file_have_the_same_requests(void **state)
 {
     struct lp_text script = { NULL, 0, 0, false };
     llmperf_session_options options;
-    llmperf_profile *live, *again;
-    char *expected, *found, path[512];
+    llmperf_profile *live;
+    char path[512];
 
     (void)state;
     plant_requests(&script);
@@ -395,26 +395,7 @@ static void a_recording_and_a_run_file_have_the_same_requests(void **state)
     options.record_path = path;
     live = play_options(&options);
     lp_text_clear(&script);
-    expected = lasting_metrics(live);
-    options = (llmperf_session_options)LLMPERF_SESSION_OPTIONS_INIT;
-    options.tier = LLMPERF_TIER_DEEP;
-    options.device_source = LLMPERF_SOURCE_REPLAY;
-    options.device_path = path;
-    again = play_options(&options);
-    found = lasting_metrics(again);
-    assert_string_equal(found, expected);
-    free(found);
-    llmperf_profile_free(again);
-    snprintf(path, sizeof(path), "%s", in_test_folder("requests.llmperf"));
-    if (llmperf_profile_save(live, path) < 0)
-        fail_msg("%s", llmperf_last_error());
-    if (llmperf_profile_open(path, &again) < 0)
-        fail_msg("%s", llmperf_last_error());
-    found = lasting_metrics(again);
-    assert_string_equal(found, expected);
-    free(found);
-    free(expected);
-    llmperf_profile_free(again);
+    check_lasts(live, path);
     llmperf_profile_free(live);
 }
 

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "tests/support/play.h"
+#include "tests/support/text.h"
 
 static char folder[256];
 
@@ -263,6 +264,43 @@ char *lasting_metrics(const llmperf_profile *profile)
     json_decref(metrics);
     llmperf_text_free(text);
     return lasting;
+}
+
+void check_document(const llmperf_profile *profile, uint32_t document, const char *part)
+{
+    char *text = NULL;
+
+    assert_int_equal(llmperf_document_text(profile, document, &text), 0);
+    assert_text_has(text, part);
+    llmperf_text_free(text);
+}
+
+static void check_same(const llmperf_profile *again, const char *expected)
+{
+    char *found = lasting_metrics(again);
+
+    assert_string_equal(found, expected);
+    free(found);
+}
+
+void check_lasts(const llmperf_profile *live, const char *recording)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    char *expected = lasting_metrics(live), path[512];
+    llmperf_profile *again = NULL;
+
+    options.tier = LLMPERF_TIER_DEEP;
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.device_path = recording;
+    again = play_options(&options);
+    check_same(again, expected);
+    llmperf_profile_free(again);
+    snprintf(path, sizeof(path), "%s", in_test_folder("lasting.llmperf"));
+    if (llmperf_profile_save(live, path) < 0 || llmperf_profile_open(path, &again) < 0)
+        fail_msg("%s", llmperf_last_error());
+    check_same(again, expected);
+    llmperf_profile_free(again);
+    free(expected);
 }
 
 void check_error(const char *part)

@@ -54,6 +54,13 @@ bool has_note(const llmperf_profile *profile, const char *part);
  * duration. @return free(). */
 char *lasting_metrics(const llmperf_profile *profile);
 
+/** A document of a profile must hold this text. */
+void check_document(const llmperf_profile *profile, uint32_t document, const char *part);
+
+/** The recording of a session, and the run file that is saved here, must have its lasting metrics.
+ */
+void check_lasts(const llmperf_profile *live, const char *recording);
+
 /** The text of this thread's last failure is one line and holds `part`. */
 void check_error(const char *part);
 

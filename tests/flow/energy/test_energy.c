@@ -210,33 +210,16 @@ static void a_recording_and_a_run_file_have_the_same_energy(void **state)
 {
     struct lp_text script = make_script(&(struct plan){ .counter_mj = 1 });
     llmperf_session_options options = script_options(script.bytes);
-    llmperf_profile *live, *again;
-    char *expected, *found, path[512];
+    llmperf_profile *live;
+    char path[512];
 
     (void)state;
     snprintf(path, sizeof(path), "%s", in_test_folder("energy.llmrec"));
     options.record_path = path;
     live = play_options(&options);
     lp_text_clear(&script);
-    expected = lasting_metrics(live);
-    assert_text_has(expected, "joules_per_token");
-    options = (llmperf_session_options)LLMPERF_SESSION_OPTIONS_INIT;
-    options.tier = LLMPERF_TIER_DEEP;
-    options.device_source = LLMPERF_SOURCE_REPLAY;
-    options.device_path = path;
-    again = play_options(&options);
-    found = lasting_metrics(again);
-    assert_string_equal(found, expected);
-    free(found);
-    llmperf_profile_free(again);
-    snprintf(path, sizeof(path), "%s", in_test_folder("energy.llmperf"));
-    assert_int_equal(llmperf_profile_save(live, path), 0);
-    assert_int_equal(llmperf_profile_open(path, &again), 0);
-    found = lasting_metrics(again);
-    assert_string_equal(found, expected);
-    free(found);
-    free(expected);
-    llmperf_profile_free(again);
+    check_document(live, LLMPERF_DOCUMENT_METRICS_JSON, "joules_per_token");
+    check_lasts(live, path);
     llmperf_profile_free(live);
 }
 

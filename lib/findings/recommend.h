@@ -86,7 +86,7 @@ struct lp_run_facts {
     double device_ms, outside_ms; /* sums of durations; outside of regions */
     bool marked;                  /* there are stages to advise on */
     bool imported;                /* from files of another profiler: nothing can be called */
-    /* All devices together, whoever launched the work; NaN: not known. See lp_device_time. */
+    /* All devices together, inside and outside of regions; NaN: not known. See lp_device_time. */
     double span_ms, busy_ms, idle_launch_ms, idle_wait_ms, idle_host_ms, activities;
     double graph_share;     /* kernels in CUDA graphs / kernels */
     const char *rare_stage; /* the one with most time of those with too few calls; NULL: none */

@@ -524,7 +524,8 @@ struct lp_kernel_work {
     uint64_t counted_calls;
 };
 
-/** Busy and idle time of a device, whoever launched the work. None if only a share was collected.
+/** Busy and idle time of a device, inside and outside of regions. None if only a share was
+ * collected.
  */
 struct lp_device_time {
     LP_DEVICE_FIELDS(LP_MEMBER)

@@ -26,7 +26,7 @@
     X(DETACHED, FREE, UNMANAGED)
 
 /** name, kind. OPENS: refused in other states and while sampling is suspended. OWNERS: only from
- * the owner of the state. COLLECTORS: from the collector, whoever owns the state. TRIES: as
+ * the owner of the state. COLLECTORS: from the collector, in each state. TRIES: as
  * COLLECTORS, but a thread may have been faster. */
 #define LP_SAMPLER_EVENTS(X)                                                                       \
     X(SESSION_BEGINS, COLLECTORS)                                                                  \

@@ -208,7 +208,7 @@ def row_structs():
 def fields_page():
     """The members of rows, from lib/profile/fields.h, with their comments in the public headers."""
     text = read("lib/profile/fields.h") + read("lib/profile/internal_fields.h")
-    public = {**struct_members("profile.h"), **struct_members("findings.h")}
+    public = {**struct_members("rows.h"), **struct_members("findings.h")}
     percentiles = [arguments(line)[1] for line in re.findall(r"^    P\((.*)\)", text, re.M)]
     enums = {word.replace("LP_", "").split("_", 1)[1]: note for word, note in re.findall(r"^    (LP_(?:MERGE|UNKNOWN)_\w+),? +/\* (.*?) \*/", text, re.M)}
     parts = ["# Fields\n", NOTE.format("lib/profile/fields.h and the headers in include/llmperf"),

@@ -12,6 +12,7 @@
 #include "llmperf/region.h"
 #include "llmperf/request.h"
 #include "llmperf/roofline.h"
+#include "llmperf/rows.h"
 #include "llmperf/session.h"
 
 #endif

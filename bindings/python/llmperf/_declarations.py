@@ -113,7 +113,41 @@ LLMPERF_TEXT_PLAIN = 0
 LLMPERF_TEXT_JSON = 1
 LLMPERF_TEXT_HTML = 2
 
-# profile.h
+# region.h
+LLMPERF_REGION_AUTO = 0
+LLMPERF_REGION_STAGE = 1
+LLMPERF_REGION_OPERATOR = 2
+LLMPERF_QUANTITY_TOKENS = 1
+LLMPERF_QUANTITY_SEQUENCES = 2
+LLMPERF_QUANTITY_CONTEXT = 3
+LLMPERF_QUANTITY_FLOPS = 4
+LLMPERF_QUANTITY_BYTES = 5
+LLMPERF_QUANTITY_MESSAGE_BYTES = 6
+LLMPERF_REGION_DEPTH = 128
+LLMPERF_LABEL_BYTES = 1024
+
+# request.h
+LLMPERF_FINISH_OTHER = 0
+LLMPERF_FINISH_STOP = 1
+LLMPERF_FINISH_LENGTH = 2
+LLMPERF_FINISH_ABORTED = 3
+LLMPERF_FINISH_FAILED = 4
+LLMPERF_REQUESTS_OPEN = 65536
+
+# roofline.h
+LLMPERF_BOUND_UNKNOWN = 0
+LLMPERF_BOUND_COMPUTE = 1
+LLMPERF_BOUND_MEMORY = 2
+LLMPERF_BOUND_BALANCED = 3
+LLMPERF_BOUND_COMMUNICATION = 4
+LLMPERF_BOUND_LAUNCH = 5
+LLMPERF_BOUND_GAPS = 6
+LLMPERF_BOUND_RANK = 7
+LLMPERF_BOUND_HOST = 8
+LLMPERF_LIMITS_IN_USE = 0
+LLMPERF_LIMITS_MEASURED = 1
+
+# rows.h
 LLMPERF_VERDICT_COMPLETE = 1
 LLMPERF_VERDICT_SAMPLED = 2
 LLMPERF_VERDICT_INCOMPLETE = 3
@@ -148,40 +182,6 @@ LLMPERF_ROWS_ENERGY = 19
 LLMPERF_UNKNOWN = 2**64 - 1
 LLMPERF_ITERATIONS_KEPT = 1024
 LLMPERF_ITERATION_CLASSES = 16
-
-# region.h
-LLMPERF_REGION_AUTO = 0
-LLMPERF_REGION_STAGE = 1
-LLMPERF_REGION_OPERATOR = 2
-LLMPERF_QUANTITY_TOKENS = 1
-LLMPERF_QUANTITY_SEQUENCES = 2
-LLMPERF_QUANTITY_CONTEXT = 3
-LLMPERF_QUANTITY_FLOPS = 4
-LLMPERF_QUANTITY_BYTES = 5
-LLMPERF_QUANTITY_MESSAGE_BYTES = 6
-LLMPERF_REGION_DEPTH = 128
-LLMPERF_LABEL_BYTES = 1024
-
-# request.h
-LLMPERF_FINISH_OTHER = 0
-LLMPERF_FINISH_STOP = 1
-LLMPERF_FINISH_LENGTH = 2
-LLMPERF_FINISH_ABORTED = 3
-LLMPERF_FINISH_FAILED = 4
-LLMPERF_REQUESTS_OPEN = 65536
-
-# roofline.h
-LLMPERF_BOUND_UNKNOWN = 0
-LLMPERF_BOUND_COMPUTE = 1
-LLMPERF_BOUND_MEMORY = 2
-LLMPERF_BOUND_BALANCED = 3
-LLMPERF_BOUND_COMMUNICATION = 4
-LLMPERF_BOUND_LAUNCH = 5
-LLMPERF_BOUND_GAPS = 6
-LLMPERF_BOUND_RANK = 7
-LLMPERF_BOUND_HOST = 8
-LLMPERF_LIMITS_IN_USE = 0
-LLMPERF_LIMITS_MEASURED = 1
 
 # session.h
 LLMPERF_TIER_DEFAULT = 0
@@ -516,6 +516,54 @@ class llmperf_operator_work(Structure):
         ("communication_bytes", c_uint64),
         ("compute_dtype", c_uint32),
         ("reserved", c_uint32),
+    ]
+
+
+class llmperf_region_attr(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("label", c_char_p),
+        ("kind", c_uint32),
+        ("reserved", c_uint32),
+        ("tokens", c_uint64),
+        ("sequences", c_uint64),
+        ("context", c_uint64),
+        ("flops", c_uint64),
+        ("bytes", c_uint64),
+    ]
+
+
+class llmperf_request_attr(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("arrival_ns", c_uint64),
+        ("prompt_tokens", c_uint64),
+        ("id", c_uint64),
+    ]
+
+
+class llmperf_step_floor(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("compute_ms", c_double),
+        ("memory_ms", c_double),
+        ("link_ms", c_double),
+        ("roofline_ms", c_double),
+        ("serial_ms", c_double),
+        ("peak_tflops", c_double),
+        ("bandwidth_gbs", c_double),
+        ("link_gbs", c_double),
+        ("intensity", c_double),
+        ("ridge", c_double),
+        ("mfu_limit", c_double),
+        ("mbu_limit", c_double),
+        ("tokens_per_s", c_double),
+        ("compute_reason", c_char_p),
+        ("memory_reason", c_char_p),
+        ("link_reason", c_char_p),
+        ("bound_reason", c_char_p),
+        ("bound", c_uint32),
+        ("missing_dtype", c_uint32),
     ]
 
 
@@ -963,54 +1011,6 @@ class llmperf_energy(Structure):
     ]
 
 
-class llmperf_region_attr(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("label", c_char_p),
-        ("kind", c_uint32),
-        ("reserved", c_uint32),
-        ("tokens", c_uint64),
-        ("sequences", c_uint64),
-        ("context", c_uint64),
-        ("flops", c_uint64),
-        ("bytes", c_uint64),
-    ]
-
-
-class llmperf_request_attr(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("arrival_ns", c_uint64),
-        ("prompt_tokens", c_uint64),
-        ("id", c_uint64),
-    ]
-
-
-class llmperf_step_floor(Structure):
-    _fields_ = [
-        ("struct_size", c_size_t),
-        ("compute_ms", c_double),
-        ("memory_ms", c_double),
-        ("link_ms", c_double),
-        ("roofline_ms", c_double),
-        ("serial_ms", c_double),
-        ("peak_tflops", c_double),
-        ("bandwidth_gbs", c_double),
-        ("link_gbs", c_double),
-        ("intensity", c_double),
-        ("ridge", c_double),
-        ("mfu_limit", c_double),
-        ("mbu_limit", c_double),
-        ("tokens_per_s", c_double),
-        ("compute_reason", c_char_p),
-        ("memory_reason", c_char_p),
-        ("link_reason", c_char_p),
-        ("bound_reason", c_char_p),
-        ("bound", c_uint32),
-        ("missing_dtype", c_uint32),
-    ]
-
-
 class llmperf_session_options(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -1242,6 +1242,9 @@ STRUCTURES: List[Any] = [
     llmperf_step,
     llmperf_work,
     llmperf_operator_work,
+    llmperf_region_attr,
+    llmperf_request_attr,
+    llmperf_step_floor,
     llmperf_ledger,
     llmperf_region_stats,
     llmperf_kernel_stats,
@@ -1259,9 +1262,6 @@ STRUCTURES: List[Any] = [
     llmperf_slow_request,
     llmperf_load,
     llmperf_energy,
-    llmperf_region_attr,
-    llmperf_request_attr,
-    llmperf_step_floor,
     llmperf_session_options,
     llmperf_session_state,
     llmperf_input,

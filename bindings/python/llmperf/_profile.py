@@ -68,7 +68,7 @@ class Profile:
         """A row for each region path and device, parents first; a path on two devices has two rows.
 
         The row with path "" is device work that was launched with no region open.
-        The keys are the fields of llmperf_region_stats (profile.h), among them path, label, parent,
+        The keys are the fields of llmperf_region_stats (rows.h), among them path, label, parent,
         stage, depth, kind ("stage" or "operator"), device, instances, wall_sum_ms, wall_mean_ms,
         wall_p50_ms, gpu_busy_ms, kernel_ms, idle_ms, kernel_count, memcpy_bytes, tokens, flops,
         bytes.
@@ -147,7 +147,7 @@ class Profile:
     def windows(self) -> List[Row]:
         """Triggered windows of tier "light", each with its "kernels".
 
-        The keys are the fields of llmperf_window_stats (profile.h), among them number, rule, value,
+        The keys are the fields of llmperf_window_stats (rows.h), among them number, rule, value,
         threshold, units, wall_ms, busy_ms, idle_ms. The keys of a kernel are name, region, kind,
         calls, total_ms. Device times of these windows are in no other row of the profile.
         """
@@ -167,7 +167,7 @@ class Profile:
     def energy(self) -> List[Row]:
         """Energy, clocks and memory of each GPU; empty if NVML was not read (fact "energy_reason").
 
-        The keys are the fields of llmperf_energy (profile.h), among them device, source ("counter",
+        The keys are the fields of llmperf_energy (rows.h), among them device, source ("counter",
         "power", None: unknown, with a reason), energy_j, energy_error_j, stages_j, outside_j,
         power_w, sm_clock_mhz, throttled_share, memory_peak_bytes. Energy of stages is in stages
         (energy_j, energy_error_j, token_j) and regions().
@@ -179,7 +179,7 @@ class Profile:
     def requests(self) -> Optional[Row]:
         """The requests of a serving engine; None: the program reported none.
 
-        The keys are the fields of llmperf_requests (profile.h), among them requests, finished,
+        The keys are the fields of llmperf_requests (rows.h), among them requests, finished,
         prompt_tokens, output_tokens, good, requests_per_s, output_tokens_per_s, goodput_per_s;
         latencies: a dict from "queue", "ttft", "tpot", "itl", "e2e", "step", "step_prefill" to
         count, mean_ms, p50_ms, p90_ms, p99_ms, max_ms (without values: left out); slowest: the ten
@@ -215,7 +215,7 @@ class Profile:
     def iterations(self) -> List[Row]:
         """The newest iterations of stages, oldest first.
 
-        The keys are the fields of llmperf_iteration (profile.h): region, sequence, begin_ns,
+        The keys are the fields of llmperf_iteration (rows.h): region, sequence, begin_ns,
         activities, tokens, sequences, context, flops, bytes, wall_ms, span_ms, busy_ms, idle_ms,
         idle_launch_ms, idle_wait_ms; class_ms is a dict from kernel class to milliseconds.
         """

@@ -245,7 +245,7 @@ class Session:
         """The newest iterations of stages so far, oldest first. Never blocks.
 
         after: "sequence" of the last iteration that was read; only newer ones are returned. The
-        keys are those of llmperf_iteration (profile.h); class_ms is a dict from kernel class to
+        keys are those of llmperf_iteration (rows.h); class_ms is a dict from kernel class to
         milliseconds.
         """
         rows = (_native.llmperf_iteration * _native.LLMPERF_ITERATIONS_KEPT)()

@@ -238,37 +238,48 @@ static void fold_spans(struct lp_unit_work *work, size_t count, uint64_t *latenc
 /* Streams overlap a little: a later place is found near the end. */
 #define NEAR 16u
 
-static int push_span(struct lp_unit_work *work, const struct lp_span *span, size_t most,
-                     uint64_t *latency_ns)
+/* Out of line, so that the usual case in add_span() stays short. */
+__attribute__((noinline)) static int insert_span(struct lp_unit_work *work, struct lp_span span,
+                                                 size_t most, uint64_t *latency_ns)
 {
     size_t at = work->spans.count;
     struct lp_span *items;
 
-    if (lp_vector_push(&work->spans, *span) < 0)
+    if (lp_vector_push(&work->spans, span) < 0)
         return LLMPERF_ENOMEM;
     items = work->spans.items;
-    for (; at > 0 && work->spans.count - at <= NEAR && items[at - 1].start_ns > span->start_ns;
-         at--)
+    for (; at > 0 && work->spans.count - at <= NEAR && items[at - 1].start_ns > span.start_ns; at--)
         items[at] = items[at - 1];
-    items[at] = *span;
-    work->spans_unsorted |= at > 0 && items[at - 1].start_ns > span->start_ns;
+    items[at] = span;
+    work->spans_unsorted |= at > 0 && items[at - 1].start_ns > span.start_ns;
     if (work->spans.count >= most)
         fold_spans(work, most / 2, latency_ns);
     return 0;
 }
 
-static int add_span(struct lp_unit_work *work, const struct lp_activity *activity, size_t most,
-                    uint64_t *latency_ns)
+static inline int add_span(struct lp_unit_work *work, const struct lp_activity *activity,
+                           size_t most, uint64_t *latency_ns)
 {
-    struct lp_span span = { activity->start_ns, UINT32_MAX, activity->queued };
+    uint64_t start_ns = activity->start_ns, length_ns = activity->end_ns - start_ns;
+    size_t count = work->spans.count;
     int status = 0;
 
-    for (; activity->end_ns - span.start_ns > UINT32_MAX && status == 0;
-         span.start_ns += UINT32_MAX)
-        status = push_span(work, &span, most, latency_ns);
-    span.length_ns = (uint32_t)(activity->end_ns - span.start_ns);
     work->activities++;
-    return status < 0 ? status : push_span(work, &span, most, latency_ns);
+    if (length_ns <= UINT32_MAX && count > 0 && count < work->spans.capacity && count + 1 < most &&
+        work->spans.items[count - 1].start_ns <= start_ns) { /* in order */
+        work->spans.items[count] =
+            (struct lp_span){ start_ns, (uint32_t)length_ns, activity->queued };
+        work->spans.count++;
+        return 0;
+    }
+    for (; length_ns > UINT32_MAX && status == 0; length_ns -= UINT32_MAX, start_ns += UINT32_MAX)
+        status = insert_span(work, (struct lp_span){ start_ns, UINT32_MAX, activity->queued }, most,
+                             latency_ns);
+    return status < 0
+               ? status
+               : insert_span(work,
+                             (struct lp_span){ start_ns, (uint32_t)length_ns, activity->queued },
+                             most, latency_ns);
 }
 
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,

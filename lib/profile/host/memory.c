@@ -14,10 +14,13 @@
 static void add_event(struct lp_memory *memory, const struct lp_memory_event *event)
 {
     struct lp_memory_event copy = *event;
+    size_t count;
 
     if (memory->events.count >= EVENTS_MOST)
         lp_memory_settle(memory, 0);
-    copy.order = (uint32_t)memory->events.count;
+    count = memory->events.count;
+    copy.order = (uint32_t)count;
+    memory->unsorted |= count > 0 && memory->events.items[count - 1].time_ns > event->time_ns;
     if (lp_vector_push(&memory->events, copy) < 0)
         memory->failed = true;
 }
@@ -310,8 +313,9 @@ void lp_memory_settle(struct lp_memory *memory, uint64_t until_ns)
     struct lp_memory_event *events = memory->events.items;
     size_t done = 0, left = memory->events.count;
 
-    if (left > 0)
+    if (memory->unsorted)
         qsort(events, left, sizeof(*events), compare_events);
+    memory->unsorted = false;
     if (left >= EVENTS_MOST && until_ns < events[left / 2].time_ns)
         until_ns = events[left / 2].time_ns;
     for (; done < left && events[done].time_ns <= until_ns; done++)

@@ -65,7 +65,8 @@ struct lp_memory_stage {
 
 /** Zero-initialised: empty. */
 struct lp_memory {
-    LP_VECTOR(struct lp_memory_event) events; /* not in order yet */
+    LP_VECTOR(struct lp_memory_event) events; /* not applied yet */
+    bool unsorted;                            /* they are not in order */
     LP_VECTOR(uint64_t) bytes;                /* by thread: of the allocation that comes next */
     LP_VECTOR(struct lp_allocation) allocations;
     LP_VECTOR(uint32_t) vacant; /* of the allocations */

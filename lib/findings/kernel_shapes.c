@@ -17,8 +17,6 @@
 #include "llmperf/region.h"
 #include "llmperf/sys/hardware.h"
 
-static const char measured[] = "measured on this GPU";
-
 /* Of the GPU that the findings are about; without data all is 0. */
 struct gpu {
     struct lp_sm_limits sm;
@@ -80,25 +78,27 @@ static void set_copy_rates(const struct lp_findings *findings, llmperf_kernel_sh
     uint64_t bytes = row->calls > 0 && row->bytes != LLMPERF_UNKNOWN ? row->bytes / row->calls : 0;
     const struct lp_sweep_point *point, *least;
     const struct lp_sweep *sweep;
+    const char *source = NULL;
     char name[16];
 
     if (bytes == 0 || !(row->mean_ms > 0))
         return;
     row->gbs = (double)bytes / row->mean_ms / 1e6;
     name_copy(row, name);
-    sweep =
-        lp_findings_describes(findings, row->device) ? lp_measured_sweep(&findings->limits) : NULL;
+    sweep = lp_findings_describes(findings, row->device)
+                ? lp_measured_sweep(&findings->limits, &source)
+                : NULL;
     if (!sweep || !(point = lp_sweep_nearest(sweep, name, bytes, 1, 1)))
         return;
     least = lp_sweep_nearest(sweep, name, 1, 1, 1);
     row->achievable_ms =
         fmax((double)point->ns * (double)bytes / (double)point->m, (double)least->ns) / 1e6;
-    row->achievable_source = measured;
+    row->achievable_source = source;
 }
 
 static void set_rates(const struct lp_findings *findings, llmperf_kernel_shape *row)
 {
-    struct lp_achievable achievable = { LP_ACHIEVABLE, false };
+    struct lp_achievable achievable = { LP_ACHIEVABLE, NULL };
 
     if (row->kind == LLMPERF_ACTIVITY_MEMCPY)
         set_copy_rates(findings, row);
@@ -115,7 +115,8 @@ static void set_rates(const struct lp_findings *findings, llmperf_kernel_shape *
         lp_bound_ms(&findings->limits, row->dtype, row->call_flops, row->call_bytes) /
         achievable.share;
     if (!isnan(row->achievable_ms))
-        row->achievable_source = achievable.measured ? measured : "80 % of the bound, assumed";
+        row->achievable_source =
+            achievable.source ? achievable.source : "80 % of the bound, assumed";
 }
 
 int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findings *findings)

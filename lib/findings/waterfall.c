@@ -279,7 +279,7 @@ static double measured_ratio(const struct lp_limits *limits, const struct lp_sta
                                 2.0 * (double)gemm->m * (double)gemm->n * (double)gemm->k,
                                 lp_product_bytes(row->dtype, gemm->m, gemm->n, gemm->k));
 
-        if (gemm->form > 1 || gemm->batch > 1 || !achievable.measured)
+        if (gemm->form > 1 || gemm->batch > 1 || !achievable.source)
             continue;
         bound_ms += (double)gemm->calls * ms;
         good_ms += (double)gemm->calls * ms / achievable.share;

@@ -16,6 +16,10 @@ void lp_hardware_take_peaks(llmperf_hardware *hardware,
     hardware->measured =
         lp_hardware_text(hardware, "measured %s with driver %s, %s", measured_peaks->measured_at,
                          measured_peaks->driver, source);
+    if (measured_peaks->sweep.count == 0)
+        return;
+    hardware->sweep = measured_peaks->sweep;
+    hardware->sweep_source = "measured on this GPU";
 }
 
 static const char *const not_measured = "not measured on this GPU with this driver; see llmperf "

@@ -33,9 +33,12 @@ double lp_product_bytes(const char *dtype, uint64_t m, uint64_t n, uint64_t k)
     return NAN;
 }
 
-const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits)
+const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits, const char **source_out)
 {
-    return limits->hardware ? &limits->hardware->measured_peaks.sweep : NULL;
+    if (!limits->hardware || limits->hardware->sweep.count == 0)
+        return NULL;
+    *source_out = limits->hardware->sweep_source;
+    return &limits->hardware->sweep;
 }
 
 struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const char *dtype,
@@ -43,12 +46,14 @@ struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const
 {
     /* 16-bit formats run equally fast. */
     const char *measured_as = strcmp(dtype, "fp16") == 0 ? "bf16" : dtype;
-    struct lp_achievable result = { LP_ACHIEVABLE, false };
+    struct lp_achievable result = { LP_ACHIEVABLE, NULL };
     const struct lp_sweep_point *point;
+    const struct lp_sweep *sweep;
+    const char *source;
     double bound_ms;
 
-    if (!limits->hardware ||
-        !(point = lp_sweep_nearest(&limits->hardware->measured_peaks.sweep, measured_as, m, n, k)))
+    if (!(sweep = lp_measured_sweep(limits, &source)) ||
+        !(point = lp_sweep_nearest(sweep, measured_as, m, n, k)))
         return result;
     bound_ms =
         lp_bound_ms(limits, dtype, 2.0 * (double)point->m * (double)point->n * (double)point->k,
@@ -56,6 +61,6 @@ struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const
     if (!(bound_ms > 0))
         return result;
     result.share = fmin(bound_ms * 1e6 / (double)point->ns, 1);
-    result.measured = true;
+    result.source = source;
     return result;
 }

@@ -18,11 +18,11 @@ struct lp_limits;
 
 struct lp_achievable {
     double share;
-    bool measured; /* by llmperf hardware --measure on this GPU; else LP_ACHIEVABLE */
+    const char *source; /* where it was measured; NULL: LP_ACHIEVABLE, assumed */
 };
 
-/** What was measured on this GPU; NULL: the GPU is unknown. */
-const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits);
+/** Measured products and memcpys, and where they were measured; NULL: none. */
+const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits, const char **source_out);
 
 /** Roofline bound on the time of some work, ms; NaN: a limit is unknown. */
 double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flops, double bytes);

@@ -272,15 +272,15 @@ static void kernels_of_graphs_have_shapes(void **state)
 }
 
 /* As if this GPU had been measured before the run. */
-static void add_sweep(llmperf_profile *profile, const char *sweep)
+static void add_sweep(llmperf_profile *profile, const char *gpu, const char *sweep)
 {
     char env[512];
 
     snprintf(env, sizeof(env),
-             "{\"gpus\": [{\"device\": 0, \"name\": \"NVIDIA H100 80GB HBM3\", "
+             "{\"gpus\": [{\"device\": 0, \"name\": \"%s\", "
              "\"compute_capability\": \"9.0\", \"sm_count\": 132, \"measured\": "
              "{\"measured_at\": \"2026-01-01T00:00:00Z\", \"sweep\": \"%s\"}}]}",
-             sweep);
+             gpu, sweep);
     assert_int_equal(lp_profile_set_fact(profile, "env", env), 0);
 }
 
@@ -295,8 +295,9 @@ static void products_are_compared_with_what_was_measured_for_their_size(void **s
     double bound_ms;
 
     (void)state;
-    add_sweep(profile, "bf16:8x16384x4096=60000 htod_pinned:4096x1x1=3000 "
-                       "htod_pinned:2000000x1x1=40000");
+    add_sweep(profile, "NVIDIA H100 80GB HBM3",
+              "bf16:8x16384x4096=60000 htod_pinned:4096x1x1=3000 "
+              "htod_pinned:2000000x1x1=40000");
     qkv = find_shape(profile, "64x8_64x16_4x1_v_bz_TNT", 96);
     up = find_shape(profile, "128x8_64x12_2x1", 224); /* larger than all: the nearest counts */
     copy = find_shape(profile, "HtoD", LLMPERF_UNKNOWN);
@@ -307,6 +308,33 @@ static void products_are_compared_with_what_was_measured_for_their_size(void **s
     check_close(copy.gbs, 25);
     check_close(copy.achievable_ms, 0.02);
     llmperf_profile_free(profile);
+}
+
+static const char *source_of_up(const char *gpu, const char *sweep)
+{
+    static char source[128];
+    char script[4096];
+    llmperf_profile *profile;
+    llmperf_kernel_shape up;
+
+    snprintf(script, sizeof(script), "gpu \"%s\"\nrepeat 2\n" STEP FUSED "end\ndone\n", gpu);
+    profile = play(script);
+    if (sweep)
+        add_sweep(profile, gpu, sweep);
+    up = find_shape(profile, "128x8_64x12_2x1", 224);
+    snprintf(source, sizeof(source), "%s", up.achievable_source ? up.achievable_source : "none");
+    llmperf_profile_free(profile);
+    return source;
+}
+
+static void a_gpu_never_measured_is_compared_with_another_of_its_model(void **state)
+{
+    (void)state;
+    check_has(source_of_up("NVIDIA H200", NULL), "measured on another H200 SXM, 2026-");
+    assert_string_equal(source_of_up("NVIDIA H200", "bf16:8x16384x4096=60000"),
+                        "measured on this GPU");
+    check_has(source_of_up("NVIDIA H100 80GB HBM3", NULL), "assumed");
+    assert_string_equal(source_of_up("NVIDIA H200 MIG 3g.71gb", NULL), "none");
 }
 
 int main(void)
@@ -320,6 +348,7 @@ int main(void)
         cmocka_unit_test(calls_that_differ_in_batch_have_no_shapes),
         cmocka_unit_test(without_grid_model_or_stage_there_is_a_reason),
         cmocka_unit_test(products_are_compared_with_what_was_measured_for_their_size),
+        cmocka_unit_test(a_gpu_never_measured_is_compared_with_another_of_its_model),
         cmocka_unit_test(report_has_a_row_for_each_shape_with_its_rates),
         cmocka_unit_test(a_kernel_that_is_too_fast_for_a_product_computes_another),
         cmocka_unit_test(advice_names_the_product_of_a_slow_kernel),

@@ -133,6 +133,27 @@ typedef struct llmperf_gpu {
 } llmperf_gpu;
 #define LLMPERF_GPU_INIT LLMPERF_INIT(llmperf_gpu)
 
+/** Utilisation by the model as a whole: all stages together, on all GPUs.
+ *
+ * Of the stages that no other stage contains; the work and time of a stage in another one is part
+ * of that one. A stage that is mostly one nested stage, such as decode_all of its decode steps, is
+ * replaced by that. A stage in several processes or on several GPUs counts with each of them. Time
+ * outside of stages is not part of it. */
+typedef struct llmperf_overall {
+    size_t struct_size;
+    double mfu;         /**< MFU while busy: model FLOPs of the stages / (busy_ms x peak), 0 to 1 */
+    double mbu;         /**< MBU while busy: bytes of the stages / (busy_ms x bandwidth), 0 to 1 */
+    double mfu_elapsed; /**< model FLOPs of the stages / (elapsed_ms x peak), 0 to 1 */
+    double mbu_elapsed; /**< bytes of the stages / (elapsed_ms x bandwidth), 0 to 1 */
+    double busy_ms;     /**< GPU busy time of the stages: the sum over stages and GPUs */
+    double elapsed_ms;  /**< elapsed time of the stages: the sum over stages and GPUs */
+    const char *mfu_reason, *mbu_reason; /**< why mfu and mfu_elapsed, or mbu and mbu_elapsed, are
+                                            not known: the first stage with an unknown value; NULL:
+                                            they are known */
+    const char *elapsed_reason;          /**< why elapsed_ms is not known; NULL: it is */
+} llmperf_overall;
+#define LLMPERF_OVERALL_INIT LLMPERF_INIT(llmperf_overall)
+
 /** A stage.
  *
  * @param index      Row, from 0 to llmperf_profile_count(profile, LLMPERF_ROWS_STAGES) - 1.
@@ -151,6 +172,14 @@ LLMPERF_API int llmperf_profile_stage(const llmperf_profile *profile, size_t ind
  * @threads any thread */
 LLMPERF_API const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t index,
                                                      const char *field);
+
+/** Utilisation by the model as a whole.
+ *
+ * @param overall_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_overall(const llmperf_profile *profile,
+                                        llmperf_overall *overall_out);
 
 /** A piece of advice.
  *

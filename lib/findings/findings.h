@@ -17,6 +17,7 @@
 #include "lib/findings/limits/facts.h"
 #include "lib/findings/limits/limits.h"
 #include "lib/findings/limits/measured.h"
+#include "lib/findings/overall.h"
 #include "lib/findings/profiler_cost.h"
 #include "lib/findings/ranks.h"
 #include "lib/findings/stage_iterations.h"
@@ -85,6 +86,7 @@ struct lp_findings {
     LP_VECTOR(struct lp_region_finding) regions; /* in the order of the profile */
     LP_VECTOR(struct lp_stage_iterations) stages;
     struct lp_stage_rows stage_rows;
+    struct lp_overall overall;
     struct lp_collectives_found collectives;
     struct lp_ranks ranks;
     struct lp_waterfalls waterfalls;

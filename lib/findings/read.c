@@ -58,6 +58,18 @@ int llmperf_profile_stage(const llmperf_profile *profile, size_t index, llmperf_
                                      sizeof(*stage_out));
 }
 
+int llmperf_profile_overall(const llmperf_profile *profile, llmperf_overall *overall_out)
+{
+    const struct lp_findings *findings;
+    int status;
+
+    if (!profile || !overall_out)
+        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
+    status = lp_findings_of(profile, &findings);
+    return status < 0 ? status
+                      : lp_sized_out(overall_out, &findings->overall.values, sizeof(*overall_out));
+}
+
 int llmperf_profile_kernel_shape(const llmperf_profile *profile, size_t index,
                                  llmperf_kernel_shape *shape_out)
 {

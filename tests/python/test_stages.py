@@ -70,6 +70,19 @@ class Stages(support.TestCase):
                     self.assertEqual(profile.regions()[stage["region"]]["path"], stage["path"])
                 self.assertEqual(profile.verdict, metrics["ledger"]["verdict"])
 
+    def test_overall_use_is_that_of_metrics_json(self) -> None:
+        known = 0
+        for recording in RECORDINGS:
+            with self.subTest(recording=recording.name), replay(recording) as profile:
+                sums, overall = profile.to_dict()["aggregates"], profile.overall
+                for name in ("mfu", "mbu", "mfu_elapsed", "mbu_elapsed"):
+                    self.assertEqual(rounded(overall[name]), rounded(sums[name]))
+                    self.assertNotEqual(overall[name] is None, overall[name.replace("_elapsed", "") + "_reason"] is None
+                                        and (overall["elapsed_reason"] is None or "elapsed" not in name))
+                self.assertEqual(rounded(overall["busy_ms"]), rounded(sums["stages_busy_ms"]))
+                known += overall["mbu"] is not None
+        self.assertGreater(known, 3)
+
     def test_advice_is_that_of_metrics_json(self) -> None:
         advised = 0
         for recording in RECORDINGS:

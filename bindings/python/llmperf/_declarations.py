@@ -370,6 +370,21 @@ class llmperf_gpu(Structure):
     ]
 
 
+class llmperf_overall(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("mfu", c_double),
+        ("mbu", c_double),
+        ("mfu_elapsed", c_double),
+        ("mbu_elapsed", c_double),
+        ("busy_ms", c_double),
+        ("elapsed_ms", c_double),
+        ("mfu_reason", c_char_p),
+        ("mbu_reason", c_char_p),
+        ("elapsed_reason", c_char_p),
+    ]
+
+
 class llmperf_hardware_query(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -1236,6 +1251,7 @@ STRUCTURES: List[Any] = [
     llmperf_advice,
     llmperf_evidence,
     llmperf_gpu,
+    llmperf_overall,
     llmperf_hardware_query,
     llmperf_hardware_value,
     llmperf_model_info,
@@ -1289,6 +1305,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     # findings.h
     "llmperf_profile_stage": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_stage)]),
     "llmperf_profile_stage_reason": (c_char_p, [POINTER(llmperf_profile), c_size_t, c_char_p]),
+    "llmperf_profile_overall": (c_int, [POINTER(llmperf_profile), POINTER(llmperf_overall)]),
     "llmperf_profile_advice": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_advice)]),
     "llmperf_profile_evidence": (c_int, [POINTER(llmperf_profile), c_size_t, c_size_t, POINTER(llmperf_evidence)]),
     "llmperf_profile_gpu": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_gpu)]),

@@ -287,6 +287,18 @@ class Profile:
         return rows
 
     @property
+    def overall(self) -> Row:
+        """MFU and MBU by the model as a whole: all stages together, on all GPUs.
+
+        The keys are the fields of llmperf_overall (findings.h): mfu and mbu (while busy, 0 to 1),
+        mfu_elapsed and mbu_elapsed, busy_ms and elapsed_ms (sums over stages and GPUs), and
+        mfu_reason, mbu_reason and elapsed_reason: why a value is None.
+        """
+        overall = _native.sized(_native.llmperf_overall)
+        check(library().llmperf_profile_overall(self._pointer(), byref(overall)))
+        return row_of(overall)
+
+    @property
     def advice(self) -> List[Row]:
         """Recommendations, the largest possible saving first.
 

@@ -241,6 +241,7 @@ static void put_hardware(struct lp_metrics *metrics)
 static void put_aggregates(struct lp_metrics *metrics)
 {
     const struct lp_aggregates *sums = &metrics->findings->sums;
+    const llmperf_overall *all = &metrics->findings->overall.values;
 
     lp_json_open(&metrics->json, "aggregates", '{');
     lp_put_number(metrics, "duration_ms", lp_duration_ms(metrics->findings->profile),
@@ -254,6 +255,14 @@ static void put_aggregates(struct lp_metrics *metrics)
     lp_put_device_count(metrics, "memset_count", sums->memset_count);
     lp_put_device_number(metrics, "outside_regions_ms", sums->outside_ms);
     lp_put_device_number(metrics, "unknown_launch_ms", sums->unknown_launch_ms);
+    lp_put_utilisation(metrics, "stages_busy_ms", all->busy_ms, all->elapsed_reason);
+    lp_put_utilisation(metrics, "stages_elapsed_ms", all->elapsed_ms, all->elapsed_reason);
+    lp_put_utilisation(metrics, "mfu", all->mfu, all->mfu_reason);
+    lp_put_utilisation(metrics, "mbu", all->mbu, all->mbu_reason);
+    lp_put_utilisation(metrics, "mfu_elapsed", all->mfu_elapsed,
+                       all->mfu_reason ? all->mfu_reason : all->elapsed_reason);
+    lp_put_utilisation(metrics, "mbu_elapsed", all->mbu_elapsed,
+                       all->mbu_reason ? all->mbu_reason : all->elapsed_reason);
     lp_json_close(&metrics->json, '}');
 }
 

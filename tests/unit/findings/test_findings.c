@@ -239,6 +239,49 @@ static void advice_has_its_evidence(void **state)
     llmperf_profile_free(profile);
 }
 
+/* Prefill is busy for 46 ms, 300 steps for 1200 ms; vision is part of prefill, decode_all is its
+ * steps. */
+static void stages_together_use_the_gpu_by_their_work(void **state)
+{
+    static const double peak = 989.4e12, bandwidth = 4800e9;
+    const double flops = 29688401494016.0 + SAMPLE_STEPS * 128664469504.0;
+    const double bytes = 15278424064.0 + SAMPLE_STEPS * 17158447104.0;
+    llmperf_overall overall = LLMPERF_OVERALL_INIT;
+    llmperf_profile *profile = sample_profile();
+
+    (void)state;
+    assert_int_equal(llmperf_profile_overall(profile, NULL), LLMPERF_EINVAL);
+    assert_int_equal(llmperf_profile_overall(profile, &overall), 0);
+    check_close(overall.busy_ms, 1246);
+    check_close(overall.elapsed_ms, 3050);
+    check_close(overall.mfu, flops / (1.246 * peak));
+    check_close(overall.mbu, bytes / (1.246 * bandwidth));
+    check_close(overall.mfu_elapsed, flops / (3.050 * peak));
+    check_close(overall.mbu_elapsed, bytes / (3.050 * bandwidth));
+    assert_true(!overall.mfu_reason && !overall.mbu_reason && !overall.elapsed_reason);
+    llmperf_profile_free(profile);
+}
+
+static void without_the_work_of_a_stage_the_whole_is_unknown(void **state)
+{
+    llmperf_overall overall = LLMPERF_OVERALL_INIT;
+    llmperf_profile *profile = sample_profile();
+
+    (void)state;
+    sample_find(profile, "LLM@prefill")->flops = LLMPERF_UNKNOWN;
+    assert_int_equal(llmperf_profile_overall(profile, &overall), 0);
+    assert_true(isnan(overall.mfu) && isnan(overall.mfu_elapsed) && !isnan(overall.mbu));
+    assert_string_equal(overall.mfu_reason, "LLM@prefill: the FLOPs of the work are unknown or 0");
+    llmperf_profile_free(profile);
+    profile = sample_profile();
+    profile->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
+    assert_int_equal(llmperf_profile_overall(profile, &overall), 0);
+    assert_true(isnan(overall.mfu) && isnan(overall.busy_ms) && isnan(overall.elapsed_ms));
+    assert_string_equal(overall.mbu_reason,
+                        "no GPU was observed, or no record of its work was received");
+    llmperf_profile_free(profile);
+}
+
 static void rows_that_are_not_there_are_refused(void **state)
 {
     llmperf_profile *profile = sample_profile();
@@ -289,6 +332,8 @@ int main(void)
         cmocka_unit_test(a_stage_says_how_fast_it_was_and_could_be),
         cmocka_unit_test(what_is_not_known_has_a_reason),
         cmocka_unit_test(advice_has_its_evidence),
+        cmocka_unit_test(stages_together_use_the_gpu_by_their_work),
+        cmocka_unit_test(without_the_work_of_a_stage_the_whole_is_unknown),
         cmocka_unit_test(rows_that_are_not_there_are_refused),
         cmocka_unit_test(a_script_names_the_gpu_that_its_numbers_are_of),
         cmocka_unit_test(students_t_of_95_percent_is_that_of_the_tables),

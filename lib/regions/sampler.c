@@ -72,6 +72,11 @@ static uint32_t next_random(void)
     return (uint32_t)(step >> 32);
 }
 
+void lp_sampler_seed(uint64_t seed)
+{
+    atomic_store(&random_state, seed);
+}
+
 /* Each call has the same chance, so periodic behaviour of the program does not bias the sample. */
 static uint64_t next_block(uint32_t every)
 {

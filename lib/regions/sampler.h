@@ -36,6 +36,10 @@ static inline bool lp_sampler_is_on(void)
 void lp_sampler_begin(const char *const *labels, size_t count, uint32_t every,
                       void (*collect)(enum lp_collect what), void (*wake)(void));
 
+/** Set where the random sequence continues; without it, it is the same in each process. Ranks do
+ * the same at the same time, so they must differ. @threads collector only */
+void lp_sampler_seed(uint64_t seed);
+
 /** Allow windows to open; forbid it. @threads collector only */
 void lp_sampler_go(void);
 void lp_sampler_suspend(void);

@@ -101,6 +101,7 @@ void lp_sampling_begin(struct llmperf_session *session)
     sampling->seen_ns = sampling->looked_ns = lp_clock_now();
     lp_attribution_sample(session->attribution);
     lp_watch_begin(session);
+    lp_sampler_seed(strtoull(session->run_key, NULL, 16));
     lp_sampler_begin(labels, sampling->count, EVERY_FIRST, session->source->ops->collect,
                      lp_wake_post);
     for (uint32_t i = 0; i < sampling->count; i++)

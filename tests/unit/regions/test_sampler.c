@@ -243,6 +243,32 @@ static void one_call_of_each_block_is_sampled(void **state)
         assert_in_range(places[i], 850, 1150); /* 5 standard deviations */
 }
 
+/* Places of the sampled calls in ten blocks, one decimal digit each. */
+static uint64_t places_with_seed(uint64_t seed)
+{
+    const char *const labels[] = { "decode_step" };
+    uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
+    uint64_t value, places = 0;
+
+    lp_sampler_seed(seed);
+    lp_sampler_begin(labels, 1, 10, collect, NULL);
+    lp_sampler_go();
+    for (int i = -1; i < 100; i++) /* the first call is always sampled */
+        if (lp_sampler_open(lp_thread_get(), node, &value) == LP_BEGIN_NOW) {
+            places = 10 * places + (uint64_t)(i < 0 ? 0 : i % 10);
+            lp_sampler_close(lp_thread_get());
+        }
+    lp_sampler_end();
+    return places;
+}
+
+static void a_seed_decides_which_calls_are_sampled(void **state)
+{
+    (void)state;
+    assert_true(places_with_seed(1) == places_with_seed(1));
+    assert_true(places_with_seed(1) != places_with_seed(UINT64_C(0xfedcba9876543210)));
+}
+
 static void *sample_one(void *argument)
 {
     uint32_t node = lp_path_intern(LP_PATH_ROOT, "LLM@decode_step");
@@ -287,6 +313,7 @@ int main(void)
         cmocka_unit_test(cupti_does_not_leave_while_a_call_is_collected),
         cmocka_unit_test(labels_change_while_threads_run),
         cmocka_unit_test(one_call_of_each_block_is_sampled),
+        cmocka_unit_test(a_seed_decides_which_calls_are_sampled),
         cmocka_unit_test(calls_of_two_threads_are_sampled_at_once),
     };
 

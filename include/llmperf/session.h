@@ -170,7 +170,8 @@ typedef struct llmperf_input {
     const char *kind;       /**< "image", "text", "audio" … */
     uint64_t size_bytes;    /**< 0: that of the file, if it can be read */
     uint64_t tokens;        /**< tokens after tokenisation */
-    uint32_t width, height; /**< of an image, in pixels */
+    uint32_t width, height; /**< of an image, in pixels; 0: from the header of a PNG, JPEG or WebP
+                               file, if both are 0 */
 } llmperf_input;
 #define LLMPERF_INPUT_INIT LLMPERF_INIT(llmperf_input)
 

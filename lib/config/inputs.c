@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/base/image_size.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/config/config.h"
@@ -17,10 +18,12 @@ struct manifest {
     struct lp_text out;
 };
 
-/* The path of a missing file is kept; its size is null. */
-static void put_path(struct manifest *manifest, const char *path)
+/* The path of a missing file is kept; its size is null. `sized`: the entry has a width or height.
+ */
+static void put_path(struct manifest *manifest, const char *path, bool sized)
 {
     char joined[2 * PATH_MAX], real[PATH_MAX];
+    uint32_t width, height;
     struct stat info;
 
     snprintf(joined, sizeof(joined), "%s%s%s", *path == '/' ? "" : manifest->folder,
@@ -31,6 +34,19 @@ static void put_path(struct manifest *manifest, const char *path)
         lp_text_printf(&manifest->out, "\n    size_bytes: %" PRIdMAX "\n", (intmax_t)info.st_size);
     else
         lp_text_puts(&manifest->out, "\n    size_bytes: null\n");
+    if (!sized && lp_image_size(joined, &width, &height))
+        lp_text_printf(&manifest->out, "    width: %" PRIu32 "\n    height: %" PRIu32 "\n", width,
+                       height);
+}
+
+static bool has_key(const struct manifest *manifest, const char *key, const char *name)
+{
+    const char *found;
+
+    for (size_t i = 0; (found = llmperf_config_key(manifest->config, key, i)); i++)
+        if (strcmp(found, name) == 0)
+            return true;
+    return false;
 }
 
 /* Other members of an entry, such as a category, are kept if they are scalars. */
@@ -68,7 +84,7 @@ static int put_entry(struct manifest *manifest, const char *key)
     snprintf(path_key, sizeof(path_key), "%s%s", key, is_map ? ".path" : "");
     if ((status = llmperf_config_text(manifest->config, path_key, &path)) < 0)
         return status;
-    put_path(manifest, path);
+    put_path(manifest, path, has_key(manifest, key, "width") || has_key(manifest, key, "height"));
     return is_map ? put_rest(manifest, key) : 0;
 }
 

@@ -151,11 +151,14 @@ LLMPERF_DTYPE=bf61 refused "LLMPERF_DTYPE=bf61"
 
 # The vendors' commands keep model, dtype and inputs.
 export FAKE_TOOLS_LOG=$TMPDIR/calls
-printf -- '- script\n' >list.yaml
+printf '\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\x2c\0\0\0\xc8\x08\2\0\0\0' >image.png
+printf -- '- script\n- image.png\n- {path: image.png, height: 100}\n' >list.yaml
 PATH=$LLMPERF_TEST_DATA/fake_tools:$PATH expect 0 nsys --out v --model mine --dtype fp8 inputs.manifest=list.yaml -- /bin/true
 stderr_has "no FLOPs and bytes from the model: LLM@prefill: its tokens were not given"
 is "$(metric 'm["model"]["name"], m["hardware"]["dtype"]' "$(last_line)")" "('mine', 'fp8')" "nsys with a model"
 grep -q "$TMPDIR/script" "$(last_line)/inputs.yaml" || die "no inputs.yaml of nsys"
+is "$(grep -cE '^    width: 300$|^    height: 200$' "$(last_line)/inputs.yaml")" 2 "size of an image, once: the other entry has its own"
+grep -q '"height": 100$' "$(last_line)/inputs.yaml" || die "height of the manifest"
 
 # A model and a dtype for what was collected without: the same numbers as with them.
 expect 0 report "$plain" --model llama_3_8b --dtype bf16 --format json -o later.json

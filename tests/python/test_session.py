@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import struct
 import threading
 import time
 import warnings
@@ -190,6 +191,7 @@ class Files(support.TestCase):
         with llmperf.Session(source="none", run_dir=self.folder / "run") as session:
             session.add_input(image, kind="image", width=640, height=480, tokens=100)
             session.add_input(name='prompt "1"\n')
+            session.add_input(support.SOURCE / "docs/report.png")
             with self.assertRaises(llmperf.LlmperfError):
                 session.add_input()
             with self.assertRaises(ValueError):
@@ -200,6 +202,9 @@ class Files(support.TestCase):
             "path": os.path.realpath(image), "name": "a b.png", "kind": "image", "size_bytes": 5,
             "width": 640, "height": 480, "tokens": 100})
         self.assertEqual((kept["inputs"][1]["path"], kept["inputs"][1]["width"]), (None, None))
+        size = (support.SOURCE / "docs/report.png").read_bytes()[16:24]  # in the header of a PNG
+        self.assertEqual((kept["inputs"][2]["width"], kept["inputs"][2]["height"]),
+                         struct.unpack(">II", size))
         lines = (self.folder / "run/inputs.yaml").read_text().splitlines()
         self.assertIn(f'  - path: "{os.path.realpath(image)}"', lines)
         self.assertIn("    height: 480", lines)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/file.h"
+#include "lib/base/image_size.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/output/format/json_writer.h"
@@ -58,8 +59,12 @@ static int copy_row(llmperf_input *row, const llmperf_input *input)
         clear_row(row);
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     }
-    if (row->size_bytes == 0 && row->path && stat(row->path, &info) == 0 && S_ISREG(info.st_mode))
+    if (!row->path || stat(row->path, &info) < 0 || !S_ISREG(info.st_mode))
+        return 0;
+    if (row->size_bytes == 0)
         row->size_bytes = (uint64_t)info.st_size;
+    if (row->width == 0 && row->height == 0)
+        lp_image_size(row->path, &row->width, &row->height);
     return 0;
 }
 

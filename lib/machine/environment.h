@@ -10,7 +10,7 @@
 #include "lib/output/format/json_writer.h"
 
 /** Describe this machine and process: GPUs, driver, CUPTI, host, and variables of an allow-list;
- * nothing that could hold a secret.
+ * nothing that could hold a secret; versions of Python and its packages.
  *
  * @param with_driver    Start the driver and query its GPUs. False: they are left out, with that
  * reason.

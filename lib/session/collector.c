@@ -232,7 +232,7 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     lp_serving_settle(session->serving, UINT64_MAX);
     lp_totals_settle_memory(session->totals, UINT64_MAX);
     lp_attribution_close_regions(session->attribution);
-    lp_session_environment(session);
+    lp_session_environment(session, !session->source || may_call_driver(session));
     if (session->source)
         session->source->ops->stats(session->source, &stats);
     stats.no_device = stats.no_device || !session->source;

@@ -149,8 +149,9 @@ int lp_session_profile(struct llmperf_session *session, bool running,
 /** Write a profile into the store. */
 void lp_session_commit(struct llmperf_session *session, bool running);
 
-/** Make the text of env.json; includes the driver once it is in use. */
-void lp_session_environment(struct llmperf_session *session);
+/** Make the text of env.json; includes the driver once it is in use. `last`: the program has loaded
+ * its packages, and the driver may be called. */
+void lp_session_environment(struct llmperf_session *session, bool last);
 
 /** Main function of the collector thread. */
 void *lp_session_collect(void *session);

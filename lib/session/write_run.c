@@ -39,7 +39,7 @@ void lp_session_written(struct llmperf_session *session, int status)
     session->unwritten = status;
 }
 
-void lp_session_environment(struct llmperf_session *session)
+void lp_session_environment(struct llmperf_session *session, bool last)
 {
     bool cupti = session->source && session->source->cupti_version != 0;
     /* Querying the driver before the program uses the device would initialise it, but a parent that
@@ -47,7 +47,7 @@ void lp_session_environment(struct llmperf_session *session)
     bool with_driver = cupti && session->activities > 0;
     char *text;
 
-    if (session->environment && (session->environment_has_driver || !with_driver))
+    if (session->environment && !last && (session->environment_has_driver || !with_driver))
         return;
     if (lp_environment_json(
             with_driver, session->source && session->source->gpu[0] ? session->source->gpu : NULL,
@@ -240,7 +240,7 @@ void lp_session_commit(struct llmperf_session *session, bool running)
     session->committed_ns = lp_clock_now();
     if (!session->store)
         return;
-    lp_session_environment(session);
+    lp_session_environment(session, false);
     status = lp_session_profile(session, running, &profile);
     lp_session_trace_flush(session);
     if (status == 0) {

@@ -73,6 +73,18 @@ double lp_machine_number(const struct lp_machine *machine, const char *key)
     return machine ? number_of(find(machine->root, key)) : NAN;
 }
 
+const char *lp_machine_member(const struct lp_machine *machine, const char *key, size_t index,
+                              const char **text_out)
+{
+    json_t *object = machine ? (json_t *)find(machine->root, key) : NULL;
+    void *at = json_object_iter(object);
+
+    while (at && index-- > 0)
+        at = json_object_iter_next(object, at);
+    *text_out = at ? json_string_value(json_object_iter_value(at)) : NULL;
+    return at ? json_object_iter_key(at) : NULL;
+}
+
 const char *lp_machine_gpu_text(const struct lp_machine *machine, size_t gpu, const char *key)
 {
     return json_string_value(find(gpu_at(machine, gpu), key));

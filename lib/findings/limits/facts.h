@@ -22,6 +22,10 @@ void lp_machine_free(struct lp_machine *machine);
  * Texts live as long as `machine`. */
 const char *lp_machine_text(const struct lp_machine *machine, const char *key);
 double lp_machine_number(const struct lp_machine *machine, const char *key);
+/** Member `index` of the object at a dotted key: its name, and its text (NULL: not known). NULL:
+ * there are no more. */
+const char *lp_machine_member(const struct lp_machine *machine, const char *key, size_t index,
+                              const char **text_out);
 const char *lp_machine_gpu_text(const struct lp_machine *machine, size_t gpu, const char *key);
 double lp_machine_gpu_number(const struct lp_machine *machine, size_t gpu, const char *key);
 size_t lp_machine_gpu_count(const struct lp_machine *machine);

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Versions of Python and its packages in the documents of a run."""
+from __future__ import annotations
+
+import json
+import mmap
+import sys
+
+import support
+import llmperf
+
+
+class Environment(support.TestCase):
+    def test_versions_are_in_the_documents_of_the_run(self) -> None:
+        packages = self.folder / "lib/python3.11/site-packages"
+        for name in ("torch", "torch-2.11.0.dist-info", "transformers-5.17.0.dist-info"):
+            (packages / name).mkdir(parents=True)
+        library = packages / "torch/libtorch.so"
+        library.write_bytes(b"library")
+        with llmperf.Session(source="none") as session, library.open("rb") as file:
+            session.flush()
+            # Loaded while the session runs.
+            with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
+                profile = session.stop()
+        python = json.loads(profile.document("env.json"))["python"]
+        self.assertEqual(profile.to_dict()["python"], python)
+        self.assertEqual((python["loaded"]["torch"], python["loaded"]["vllm"], python["installed"]),
+                         ("2.11.0", None, {"transformers": "5.17.0"}))
+        # Before 3.11 only the name of the program or its library is known.
+        parts = sys.version_info[:3 if sys.version_info >= (3, 11) else 2]
+        self.assertEqual(python["version"], ".".join(map(str, parts)))
+        report = profile.report_markdown()
+        for row in (f"| Python | {python['version']} |", "| torch | 2.11.0 |",
+                    "| transformers | 5.17.0 (installed) |"):
+            self.assertIn(row, report)
+
+
+if __name__ == "__main__":
+    support.need_library()
+    support.main()

@@ -154,6 +154,27 @@ typedef struct llmperf_overall {
 } llmperf_overall;
 #define LLMPERF_OVERALL_INIT LLMPERF_INIT(llmperf_overall)
 
+/** What a profile is of. Texts are NULL if not known. */
+typedef struct llmperf_about {
+    size_t struct_size;
+    const char *title; /**< "serve.py · llama_3_8b · NVIDIA H200 × 2 · batch 8 · bf16": what is
+                          known of it; the id of the run if nothing is. Never NULL */
+    const char *program; /**< file name of the program */
+    const char *model;   /**< name of the model */
+    const char *gpu;     /**< name of the GPU */
+    const char *dtype;   /**< dtype that the program computes in */
+    uint64_t gpus;       /**< GPUs that regions used, of all processes */
+    double batch;        /**< sequences of a decode step, mean; NaN: not known */
+} llmperf_about;
+#define LLMPERF_ABOUT_INIT LLMPERF_INIT(llmperf_about)
+
+/** What a profile is of.
+ *
+ * @param about_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_about(const llmperf_profile *profile, llmperf_about *about_out);
+
 /** A stage.
  *
  * @param index      Row, from 0 to llmperf_profile_count(profile, LLMPERF_ROWS_STAGES) - 1.

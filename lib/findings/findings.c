@@ -151,6 +151,7 @@ static int work_out(struct lp_findings *findings)
         (status = lp_advice_add(findings)) < 0 ||
         (status = lp_cost_centres_init(&findings->cost_centres, findings)) < 0)
         return status;
+    lp_about_set(&findings->about, findings);
     lp_overall_set(&findings->overall, findings);
     if ((status = lp_tables_init(&findings->tables, findings->profile)) < 0)
         return status;

@@ -11,6 +11,7 @@
 
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
+#include "lib/findings/about.h"
 #include "lib/findings/bounds.h"
 #include "lib/findings/collectives.h"
 #include "lib/findings/cost_centres.h"
@@ -86,6 +87,7 @@ struct lp_findings {
     LP_VECTOR(struct lp_region_finding) regions; /* in the order of the profile */
     LP_VECTOR(struct lp_stage_iterations) stages;
     struct lp_stage_rows stage_rows;
+    struct lp_about about;
     struct lp_overall overall;
     struct lp_collectives_found collectives;
     struct lp_ranks ranks;

@@ -32,15 +32,21 @@ size_t llmperf_profile_count(const llmperf_profile *profile, uint32_t rows)
                                                 : lp_machine_gpu_count(findings->machine);
 }
 
+/* Findings for a function with an out-parameter. */
+static int find(const llmperf_profile *profile, const void *out,
+                const struct lp_findings **findings_out)
+{
+    return profile && out ? lp_findings_of(profile, findings_out)
+                          : lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
+}
+
 /* Findings of a row, if it exists. */
 static int find_row(const llmperf_profile *profile, uint32_t rows, size_t index, const void *out,
                     const struct lp_findings **findings_out)
 {
-    int status;
+    int status = find(profile, out, findings_out);
 
-    if (!profile || !out)
-        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
-    if ((status = lp_findings_of(profile, findings_out)) < 0)
+    if (status < 0)
         return status;
     return index < llmperf_profile_count(profile, rows)
                ? 0
@@ -58,14 +64,20 @@ int llmperf_profile_stage(const llmperf_profile *profile, size_t index, llmperf_
                                      sizeof(*stage_out));
 }
 
+int llmperf_profile_about(const llmperf_profile *profile, llmperf_about *about_out)
+{
+    const struct lp_findings *findings;
+    int status = find(profile, about_out, &findings);
+
+    return status < 0 ? status
+                      : lp_sized_out(about_out, &findings->about.values, sizeof(*about_out));
+}
+
 int llmperf_profile_overall(const llmperf_profile *profile, llmperf_overall *overall_out)
 {
     const struct lp_findings *findings;
-    int status;
+    int status = find(profile, overall_out, &findings);
 
-    if (!profile || !overall_out)
-        return lp_error(LLMPERF_EINVAL, "profile and out-parameter are required");
-    status = lp_findings_of(profile, &findings);
     return status < 0 ? status
                       : lp_sized_out(overall_out, &findings->overall.values, sizeof(*overall_out));
 }

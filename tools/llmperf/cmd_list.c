@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,28 +27,75 @@ struct run_list {
     size_t prefix; /* length of the folder that is listed */
 };
 
-static const char *fact(const llmperf_profile *profile, const char *key)
-{
-    const char *text = llmperf_profile_fact(profile, key);
+#define HEAD_COLUMNS "%-26s %-18s %-18s %-14s %-15s %s"
+#define RUN_COLUMNS  "%-26s %-18.18s %-18.18s %-14.14s %-15s %s"
 
+static const char *or_dash(const char *text)
+{
     return text ? text : "-";
+}
+
+/* "H200 x2" */
+static void gpu_text(char *out, size_t size, const llmperf_about *about)
+{
+    const char *name = or_dash(about->gpu);
+
+    if (strncmp(name, "NVIDIA ", 7) == 0)
+        name += 7;
+    if (about->gpus > 1)
+        snprintf(out, size, "%.9s x%" PRIu64, name, about->gpus);
+    else
+        snprintf(out, size, "%s", name);
+}
+
+/* Tokens/s of decode steps, else of the first stage that counts tokens, else the time of the first
+ * stage. */
+static void speed_text(char *out, size_t size, const llmperf_profile *profile)
+{
+    size_t count = llmperf_profile_count(profile, LLMPERF_ROWS_STAGES);
+    llmperf_stage stage = LLMPERF_STAGE_INIT;
+    double time_ms = NAN, decode = NAN, other = NAN;
+
+    for (size_t i = 0; i < count && llmperf_profile_stage(profile, i, &stage) == LLMPERF_OK; i++) {
+        if (strstr(stage.label, "@decode_step") && isnan(decode))
+            decode = stage.tokens_per_s;
+        other = isnan(other) ? stage.tokens_per_s : other;
+        time_ms = isnan(time_ms) ? stage.time_ms : time_ms;
+    }
+    other = isnan(decode) ? other : decode;
+    snprintf(out, size, "-");
+    if (!isnan(other))
+        snprintf(out, size, "%.4g tokens/s", other);
+    else if (!isnan(time_ms))
+        snprintf(out, size, "%.4g ms", time_ms);
+}
+
+static void print_profile(const char *name, const llmperf_profile *profile)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    llmperf_about about = LLMPERF_ABOUT_INIT;
+    char gpu[40], speed[40];
+
+    llmperf_profile_ledger(profile, &ledger);
+    llmperf_profile_about(profile, &about);
+    gpu_text(gpu, sizeof(gpu), &about);
+    speed_text(speed, sizeof(speed), profile);
+    print_line(RUN_COLUMNS, name, or_dash(about.program), or_dash(about.model), gpu, speed,
+               llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
 }
 
 static void print_one_run(const char *path, const char *name, struct run_list *list)
 {
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     llmperf_profile *profile;
 
     if (list->runs++ == 0)
-        print("%-28s %-20s %-8s %s\n", "RUN", "CREATED", "TIER", "VERDICT");
+        print_line(HEAD_COLUMNS, "RUN", "PROGRAM", "MODEL", "GPU", "SPEED", "VERDICT");
     if (llmperf_profile_open(path, &profile) < 0) {
-        print_line("%-28s %-20s %-8s unreadable: %s", name, "-", "-", llmperf_last_error());
+        print_line("%-26s unreadable: %s", name, llmperf_last_error());
         list->damaged++;
         return;
     }
-    llmperf_profile_ledger(profile, &ledger);
-    print_line("%-28s %-20s %-8s %s", name, fact(profile, "created_at"), fact(profile, "tier"),
-               llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
+    print_profile(name, profile);
     llmperf_profile_free(profile);
 }
 
@@ -187,8 +235,10 @@ const struct command command_list = {
     .name = "list",
     .summary = "list the runs in a folder, or the files of a run",
     .operands = "[DIR|RUN] [options]",
-    .about = "Lists the runs in a folder (default: $LLMPERF_OUT, artifacts.dir, runs) with their "
-             "verdicts, including those of processes and repeats of a job; or the files of one run "
-             "with their sizes.",
+    .about =
+        "Lists the runs in a folder (default: $LLMPERF_OUT, artifacts.dir, runs) with their "
+        "program, model, GPU, tokens/s of decode (or the time of the first stage) and verdict, "
+        "including those of processes and repeats of a job; or the files of one run with "
+        "their sizes.",
     .run = run,
 };

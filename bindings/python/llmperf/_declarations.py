@@ -385,6 +385,19 @@ class llmperf_overall(Structure):
     ]
 
 
+class llmperf_about(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("title", c_char_p),
+        ("program", c_char_p),
+        ("model", c_char_p),
+        ("gpu", c_char_p),
+        ("dtype", c_char_p),
+        ("gpus", c_uint64),
+        ("batch", c_double),
+    ]
+
+
 class llmperf_hardware_query(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -1252,6 +1265,7 @@ STRUCTURES: List[Any] = [
     llmperf_evidence,
     llmperf_gpu,
     llmperf_overall,
+    llmperf_about,
     llmperf_hardware_query,
     llmperf_hardware_value,
     llmperf_model_info,
@@ -1303,6 +1317,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_log_set": (None, [log_function, c_void_p, c_int32]),
     "llmperf_text_free": (None, [text]),
     # findings.h
+    "llmperf_profile_about": (c_int, [POINTER(llmperf_profile), POINTER(llmperf_about)]),
     "llmperf_profile_stage": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_stage)]),
     "llmperf_profile_stage_reason": (c_char_p, [POINTER(llmperf_profile), c_size_t, c_char_p]),
     "llmperf_profile_overall": (c_int, [POINTER(llmperf_profile), POINTER(llmperf_overall)]),

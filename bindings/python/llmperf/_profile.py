@@ -287,6 +287,17 @@ class Profile:
         return rows
 
     @property
+    def about(self) -> Row:
+        """What the profile is of; the keys are the fields of llmperf_about (findings.h).
+
+        program, model, gpu, gpus (how many), dtype, batch (sequences of a decode step, mean) and
+        title, which has what is known of them.
+        """
+        about = _native.sized(_native.llmperf_about)
+        check(library().llmperf_profile_about(self._pointer(), byref(about)))
+        return row_of(about)
+
+    @property
     def overall(self) -> Row:
         """MFU and MBU by the model as a whole: all stages together, on all GPUs.
 

@@ -142,25 +142,23 @@ static json_t *data_of(const struct lp_findings *findings)
     if (!metrics && text.bytes)
         metrics = json_loads(text.bytes, JSON_DECODE_INT_AS_REAL, NULL);
     lp_text_clear(&text);
-    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "withheld",
-                     findings->withheld, "top", (json_int_t)findings->top, "verdict",
-                     lines_of(findings, lp_verdict_md), "headline",
-                     lines_of(findings, lp_headline_md), "parts", part_names(), "environment",
-                     fact_of(findings, "env"), "calls", kept_calls(findings), "cut",
+    return json_pack("{s:s, s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "title",
+                     findings->about.title, "withheld", findings->withheld, "top",
+                     (json_int_t)findings->top, "verdict", lines_of(findings, lp_verdict_md),
+                     "headline", lines_of(findings, lp_headline_md), "parts", part_names(),
+                     "environment", fact_of(findings, "env"), "calls", kept_calls(findings), "cut",
                      cut_lists(metrics), "metrics", metrics);
 }
 
 int lp_report_html(const llmperf_profile *profile, struct lp_text *out)
 {
     const struct lp_findings *findings;
-    const char *run_id = llmperf_profile_fact(profile, "run_id");
     struct lp_text plain = { 0 };
     int status;
 
     if ((status = lp_findings_of(profile, &findings)) == 0 &&
         (status = lp_report_md(profile, &plain)) == 0)
-        status =
-            lp_page_write(run_id ? run_id : "unnamed run", plain.bytes, data_of(findings), out);
+        status = lp_page_write(findings->about.title, plain.bytes, data_of(findings), out);
     lp_text_clear(&plain);
     return status;
 }

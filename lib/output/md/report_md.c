@@ -234,10 +234,8 @@ static void add_notes(const struct lp_findings *findings, struct lp_text *out)
 
 static void add_title(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *run_id = llmperf_profile_fact(findings->profile, "run_id");
-
-    lp_text_puts(out, "# llmperf report: ");
-    lp_md_text(out, run_id ? run_id : "unnamed run");
+    lp_text_puts(out, "# ");
+    lp_md_text(out, findings->about.title);
     lp_text_puts(out, "\n\n");
     lp_verdict_md(findings, out);
     lp_headline_md(findings, out);

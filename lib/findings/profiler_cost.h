@@ -18,12 +18,13 @@ struct lp_profiler_cost {
 };
 
 /** Host time that CUPTI's records and our callbacks add to a launch, and to the launch of a graph
- * for each of its nodes, ms: H200, CUPTI 13.0 (docs/lab/performance.md: 0.6 to 0.8 us a launch of
- * an eager decode step, 1.1 to 1.6 us a node). */
-#define LP_PROFILER_LAUNCH_MS 0.65e-3
-#define LP_PROFILER_NODE_MS   1.2e-3
+ * for each of its nodes. */
+struct lp_profiler_rates {
+    double launch_us, node_us;
+    char source[64]; /* "measured on this machine on 2026-11-23" */
+};
 
-/** Set the cost of all stages, and why it is not known of any. */
+/** Set these rates, the cost of all stages, and why it is not known of any. */
 void lp_profiler_costs_set(struct lp_findings *findings);
 
 #endif

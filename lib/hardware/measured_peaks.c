@@ -20,19 +20,28 @@
 
 const char *llmperf_measured_peak_name(size_t index)
 {
-    if (index == LP_PEAK_COPY)
+    switch (index) {
+    case LP_PEAK_COPY:
         return "copy";
-    return index == LP_PEAK_READ ? "read" : llmperf_hardware_dtype(index - LP_PEAK_DTYPE);
+    case LP_PEAK_READ:
+        return "read";
+    case LP_COST_LAUNCH:
+        return "profiler_launch_us";
+    case LP_COST_NODE:
+        return "profiler_node_us";
+    default:
+        return llmperf_hardware_dtype(index - LP_PEAK_DTYPE);
+    }
 }
 
 int lp_measured_peak_index(const char *what)
 {
+    static const int others[] = { LP_PEAK_COPY, LP_PEAK_READ, LP_COST_LAUNCH, LP_COST_NODE };
     int dtype;
 
-    if (strcmp(what, "copy") == 0)
-        return LP_PEAK_COPY;
-    if (strcmp(what, "read") == 0)
-        return LP_PEAK_READ;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(what, llmperf_measured_peak_name((size_t)others[i])) == 0)
+            return others[i];
     dtype = lp_peak_find(what);
     return dtype < 0 ? -1 : LP_PEAK_DTYPE + dtype;
 }
@@ -206,8 +215,10 @@ int lp_measured_peaks_write(const char *path, const struct lp_measured_peaks *me
     int status;
 
     lp_text_puts(
-        &out, "# Peaks measured on one GPU by llmperf hardware --measure: GB/s for copy and read, "
-              "TFLOP/s for dtypes.\n# Delete the file to forget them.\nschema_version: 1\n");
+        &out,
+        "# Measured on one GPU by llmperf hardware --measure: GB/s for copy and read, TFLOP/s "
+        "for dtypes,\n# us that a session of tier deep adds (profiler_*).\n# Delete the file to "
+        "forget them.\nschema_version: 1\n");
     put_line(&out, "gpu", measured_peaks->gpu);
     put_line(&out, "uuid", measured_peaks->uuid);
     put_line(&out, "driver", measured_peaks->driver);

@@ -10,9 +10,16 @@
 #include "lib/base/dtype.h"
 #include "lib/hardware/sweep.h"
 
-/** llmperf_measured_peak_name(): "copy", "read", then the dtypes. */
-enum { LP_PEAK_COPY, LP_PEAK_READ, LP_PEAK_DTYPE };
-#define LP_MEASURED_PEAKS (LP_PEAK_DTYPE + LP_PEAKS)
+/** llmperf_measured_peak_name(): "copy", "read", the dtypes, and what a session of tier deep adds
+ * to a launch and to a graph node, us. */
+enum {
+    LP_PEAK_COPY,
+    LP_PEAK_READ,
+    LP_PEAK_DTYPE,
+    LP_COST_LAUNCH = LP_PEAK_DTYPE + LP_PEAKS,
+    LP_COST_NODE,
+    LP_MEASURED_PEAKS
+};
 
 struct lp_measured_peak {
     double best, median, clock_mhz; /* NaN: not known */

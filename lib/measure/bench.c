@@ -145,11 +145,16 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double lp_median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(values[0]), by_value);
+    return values[count / 2];
+}
+
 static int finish(times_vector *times, struct lp_times *out)
 {
-    qsort(times->items, times->count, sizeof(times->items[0]), by_value);
+    out->median_ms = lp_median(times->items, times->count);
     out->best_ms = times->items[0];
-    out->median_ms = times->items[times->count / 2];
     out->repeats = times->count;
     return out->best_ms > 0 ? 0
                             : lp_error(LLMPERF_ENODEVICE, "CUDA events measured a time of zero");

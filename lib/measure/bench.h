@@ -49,6 +49,9 @@ void lp_bench_close(struct lp_bench *bench);
 int lp_bench_repeat(struct lp_bench *bench, lp_bench_launch *launch, void *work, double seconds,
                     struct lp_times *out);
 
+/** Sorts the values; at least one. */
+double lp_median(double *values, size_t count);
+
 /** Without libnvidia-ml, or without such a GPU in it, its clock is not known. */
 void lp_gpu_clock_open(struct lp_gpu_clock *clock, const char *uuid);
 void lp_gpu_clock_close(struct lp_gpu_clock *clock);

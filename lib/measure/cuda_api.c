@@ -48,6 +48,12 @@ int lp_cuda_open(struct lp_cuda *cuda)
         { "cuModuleGetFunction", &cuda->module_function },
         { "cuModuleUnload", &cuda->module_unload },
         { "cuLaunchKernel", &cuda->launch },
+        { "cuStreamBeginCapture_v2", &cuda->capture_begin },
+        { "cuStreamEndCapture", &cuda->capture_end },
+        { "cuGraphInstantiateWithFlags", &cuda->graph_instantiate },
+        { "cuGraphLaunch", &cuda->graph_launch },
+        { "cuGraphDestroy", &cuda->graph_destroy },
+        { "cuGraphExecDestroy", &cuda->graph_exec_destroy },
         { "cuGetErrorString", &cuda->error_string },
     };
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);

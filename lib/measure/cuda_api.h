@@ -39,6 +39,12 @@ struct lp_cuda {
     int (*launch)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                   void *stream, void **parameters, void **extra);
+    int (*capture_begin)(void *stream, int mode);
+    int (*capture_end)(void *stream, void **graph);
+    int (*graph_instantiate)(void **executable, void *graph, unsigned long long flags);
+    int (*graph_launch)(void *executable, void *stream);
+    int (*graph_destroy)(void *graph);
+    int (*graph_exec_destroy)(void *executable);
     int (*error_string)(int result, const char **text);
 };
 

@@ -10,6 +10,7 @@
 #include "lib/measure/copies.h"
 #include "lib/measure/kernels.h"
 #include "lib/measure/matrix.h"
+#include "lib/measure/profiler.h"
 #include "llmperf/hardware.h"
 #include "llmperf/sys/hardware.h"
 #include "lib/device/driver.h"
@@ -86,6 +87,7 @@ static int measure(int32_t device, const struct lp_gpu *gpu, const llmperf_measu
         lp_measure_memory(&kernels, &bench, measured_peaks);
         lp_measure_copies(&bench, &measured_peaks->sweep);
         lp_measure_matrix(&kernels, &bench, 10 * gpu->cc_major + gpu->cc_minor, measured_peaks);
+        lp_measure_profiler(&kernels, &bench, measured_peaks);
     }
     lp_bench_close(&bench);
     return status;

@@ -33,6 +33,12 @@ int cuModuleUnload(void *module);
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                    void *stream, void **parameters, void **extra);
+int cuStreamBeginCapture_v2(void *stream, int mode);
+int cuStreamEndCapture(void *stream, void **graph);
+int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags);
+int cuGraphLaunch(void *executable, void *stream);
+int cuGraphDestroy(void *graph);
+int cuGraphExecDestroy(void *executable);
 
 static struct mock_cuda_bench state;
 
@@ -208,5 +214,41 @@ int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned gr
 {
     (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y;
     (void)block_z, (void)shared_bytes, (void)stream, (void)parameters, (void)extra;
+    return NOT_SUPPORTED;
+}
+
+int cuStreamBeginCapture_v2(void *stream, int mode)
+{
+    (void)stream, (void)mode;
+    return NOT_SUPPORTED;
+}
+
+int cuStreamEndCapture(void *stream, void **graph)
+{
+    (void)stream, (void)graph;
+    return NOT_SUPPORTED;
+}
+
+int cuGraphInstantiateWithFlags(void **executable, void *graph, unsigned long long flags)
+{
+    (void)executable, (void)graph, (void)flags;
+    return NOT_SUPPORTED;
+}
+
+int cuGraphLaunch(void *executable, void *stream)
+{
+    (void)executable, (void)stream;
+    return NOT_SUPPORTED;
+}
+
+int cuGraphDestroy(void *graph)
+{
+    (void)graph;
+    return NOT_SUPPORTED;
+}
+
+int cuGraphExecDestroy(void *executable)
+{
+    (void)executable;
     return NOT_SUPPORTED;
 }

@@ -66,12 +66,14 @@ static void print_origin(const llmperf_hardware_value *value)
               llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), value->source);
 }
 
-/* Theoretical peak that belongs to a measured one: of a dtype, or the bandwidth. */
+/* Theoretical peak that belongs to a measured one: of a dtype, or the bandwidth. NaN: a cost. */
 static double published(const llmperf_hardware *hardware, const char *name)
 {
+    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
+
     if (strcmp(name, "copy") == 0 || strcmp(name, "read") == 0)
         return quantity_of(hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS).value;
-    return peak_of(hardware, name).value;
+    return llmperf_hardware_peak(hardware, name, &peak) < 0 ? NAN : peak.value;
 }
 
 static void print_peaks(const llmperf_hardware *hardware)
@@ -80,13 +82,13 @@ static void print_peaks(const llmperf_hardware *hardware)
 
     if (!llmperf_hardware_measured(hardware))
         return;
-    print("\n  %s\n  %-7s  %9s  %9s  %7s  %6s  %s\n", llmperf_hardware_measured(hardware), "peak",
-          "best", "median", "% peak", "MHz", "how it was measured (GB/s, TFLOP/s)");
+    print("\n  %s\n  %-18s  %9s  %9s  %7s  %6s  %s\n", llmperf_hardware_measured(hardware), "peak",
+          "best", "median", "% peak", "MHz", "how it was measured (GB/s, TFLOP/s, us)");
     for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++) {
         llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
 
         llmperf_hardware_measured_peak(hardware, name, &measured_peak);
-        print("  %-7s", name);
+        print("  %-18s", name);
         print_number(11, measured_peak.best);
         print_number(11, measured_peak.median);
         print_number(9, 100 * measured_peak.best / published(hardware, name));
@@ -335,8 +337,9 @@ static const struct option options[] = {
     [LIST] = OPTION("--list", NULL, NULL, NULL, "names of all known GPUs"),
     [MEASURE] = OPTION(
         "--measure", NULL, NULL, NULL,
-        "measure bandwidth, matrix products and copies by size on this machine's GPUs and keep the "
-        "results in $XDG_CACHE_HOME/llmperf (default ~/.cache/llmperf); the GPUs must be "
+        "measure bandwidth, matrix products, copies by size and the cost of profiling on this "
+        "machine's GPUs and keep the results in $XDG_CACHE_HOME/llmperf (default "
+        "~/.cache/llmperf); the GPUs must be "
         "otherwise idle"),
     [SECONDS] = OPTION("--seconds", NULL, "S", NULL, "time for each measured peak (default: 0.5)"),
     [CONFIG] = OPTION("--config", NULL, "FILE", NULL,

@@ -16,7 +16,9 @@ extern "C" {
 typedef struct llmperf_measured_peak {
     size_t struct_size;
     double best;        /**< of the fastest repeat: TFLOP/s of a dtype, GB/s of "read" and of "copy"
-                           (bytes read and written); NaN: not known */
+                           (bytes read and written). "profiler_launch_us", "profiler_node_us": what
+                           a session of tier deep adds to a launch and to a graph node, us, the
+                           difference of medians. NaN: not known */
     double median;      /**< of all repeats, executed back to back: the sustained rate */
     double clock_mhz;   /**< SM clock during the measurement; NaN: not known */
     uint64_t repeats;   /**< number of repeats */
@@ -57,13 +59,14 @@ LLMPERF_API int llmperf_hardware_names(char **names_out);
 /** Names of the peaks that can be measured.
  *
  * @param index  From 0.
- * @return "copy", "read" or a dtype. Static text; NULL past the last.
+ * @return "copy", "read", a dtype, "profiler_launch_us" or "profiler_node_us". Static text; NULL
+ * past the last.
  * @threads any thread */
 LLMPERF_API const char *llmperf_measured_peak_name(size_t index);
 
 /** A measured peak.
  *
- * @param what      "copy", "read", or a dtype as for llmperf_hardware_peak().
+ * @param what      A name of llmperf_measured_peak_name().
  * @param peak_out  struct_size set by the caller. NaN with a reason if it was not measured.
  * @return LLMPERF_OK; LLMPERF_EINVAL (no such peak).
  * @threads any thread */
@@ -82,7 +85,8 @@ LLMPERF_API const char *llmperf_hardware_measured(const llmperf_hardware *hardwa
  * Takes some seconds, up to 3 GB of the GPU's memory, and all of its time: nothing else should run
  * on it. Initialises the CUDA driver, see llmperf_hardware_local(). Matrix rates need libcublasLt
  * (LLMPERF_CUBLASLT_PATH, else that of the process or of a CUDA toolkit); without it they are not
- * known, with the reason.
+ * known, with the reason. The last part starts a session of tier deep: call it where no session
+ * runs, and before CUPTI is used, because launches cost more from then on.
  *
  * @param device    CUDA device ordinal, from 0.
  * @param options   Borrowed; NULL: defaults.

@@ -33,6 +33,11 @@ double lp_product_bytes(const char *dtype, uint64_t m, uint64_t n, uint64_t k)
     return NAN;
 }
 
+const struct lp_measured_peaks *lp_measured_here(const struct lp_limits *limits)
+{
+    return limits->hardware ? &limits->hardware->measured_peaks : NULL;
+}
+
 const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits, const char **source_out)
 {
     if (!limits->hardware || limits->hardware->sweep.count == 0)

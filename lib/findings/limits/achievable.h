@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/hardware/sweep.h"
+#include "lib/hardware/measured_peaks.h"
 
 struct lp_limits;
 
@@ -20,6 +20,9 @@ struct lp_achievable {
     double share;
     const char *source; /* where it was measured; NULL: LP_ACHIEVABLE, assumed */
 };
+
+/** What was measured on this GPU; NULL: the GPU is unknown. */
+const struct lp_measured_peaks *lp_measured_here(const struct lp_limits *limits);
 
 /** Measured products and memcpys, and where they were measured; NULL: none. */
 const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits, const char **source_out);

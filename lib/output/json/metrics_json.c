@@ -344,6 +344,9 @@ static void put_profiler_cost(struct lp_metrics *metrics)
 
     lp_json_open(json, "profiler_cost", '{');
     lp_json_string(json, "reason", findings->profiler_reason);
+    lp_json_number(json, "launch_us", findings->profiler_rates.launch_us);
+    lp_json_number(json, "node_us", findings->profiler_rates.node_us);
+    lp_json_string(json, "source", findings->profiler_rates.source);
     lp_json_open(json, "stages", '[');
     for (size_t i = 0; i < findings->regions.count; i++) {
         const struct lp_profiler_cost *cost = &findings->regions.items[i].profiler;

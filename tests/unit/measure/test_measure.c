@@ -11,9 +11,12 @@
 
 #include <cmocka.h>
 
+#include "lib/base/clock.h"
 #include "lib/measure/kernels.h"
+#include "lib/measure/profiler.h"
 #include "llmperf/hardware.h"
 #include "llmperf/sys/hardware.h"
+#include "tests/support/driver.h"
 #include "tests/support/hardware.h"
 #include "tests/support/text.h"
 #include "lib/hardware/measured_peaks.h"
@@ -224,6 +227,107 @@ static void a_peak_keeps_the_higher_of_two_ways(void **state)
     assert_string_equal(item->reason, "");
 }
 
+/* Launches take longer while a session records kernels. */
+#define ADDED_NS 4000
+
+static bool capturing;
+static int graph_launches;
+
+static int slow_launch(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                       void *stream, void **parameters, void **extra)
+{
+    uint64_t start = lp_clock_now();
+
+    (void)function, (void)grid_x, (void)grid_y, (void)grid_z, (void)block_x, (void)block_y;
+    (void)block_z, (void)shared_bytes, (void)stream, (void)extra;
+    assert_int_equal(*(const uint64_t *)parameters[1], 0);
+    if (capturing || !driver->is_on(0, LP_CUPTI_KIND_CONCURRENT_KERNEL))
+        return 0;
+    driver->call(&kernel);
+    while (lp_clock_now() - start < ADDED_NS)
+        continue;
+    return 0;
+}
+
+static int begin_capture(void *stream, int mode)
+{
+    (void)stream, (void)mode;
+    capturing = true;
+    return 0;
+}
+
+static int end_capture(void *stream, void **graph)
+{
+    (void)stream;
+    capturing = false;
+    *graph = &capturing;
+    return 0;
+}
+
+static int instantiate(void **executable, void *graph, unsigned long long flags)
+{
+    (void)flags;
+    *executable = graph;
+    return 0;
+}
+
+static int launch_graph(void *executable, void *stream)
+{
+    uint64_t start = lp_clock_now();
+
+    (void)executable, (void)stream;
+    graph_launches++;
+    while (driver->is_on(0, LP_CUPTI_KIND_CONCURRENT_KERNEL) && lp_clock_now() - start < 1000000)
+        continue; /* 2 us for each of 500 nodes */
+    return 0;
+}
+
+static int destroy(void *graph)
+{
+    (void)graph;
+    return 0;
+}
+
+static void what_a_session_adds_to_launches_and_graph_nodes_is_measured(void **state)
+{
+    struct lp_kernels kernels = { (void *)"read", NULL, NULL };
+    struct lp_measured_peaks measured_peaks;
+    const struct lp_measured_peak *launch, *node;
+    struct lp_bench bench;
+
+    (void)state;
+    load_driver();
+    reset_driver(NULL);
+    start_gpu(&bench);
+    bench.cuda.launch = slow_launch;
+    bench.cuda.capture_begin = begin_capture;
+    bench.cuda.capture_end = end_capture;
+    bench.cuda.graph_instantiate = instantiate;
+    bench.cuda.graph_launch = launch_graph;
+    bench.cuda.graph_destroy = bench.cuda.graph_exec_destroy = destroy;
+    lp_measured_peaks_init(&measured_peaks, "not yet");
+    setenv("LLMPERF_OUT", "/nowhere/nothing/is/written", 1);
+    cupti->set_failure("ActivityEnable", 999);
+    lp_measure_profiler(&kernels, &bench, &measured_peaks);
+    launch = &measured_peaks.items[lp_measured_peak_index("profiler_launch_us")];
+    node = &measured_peaks.items[lp_measured_peak_index("profiler_node_us")];
+    assert_true(isnan(launch->best) && isnan(node->best));
+    assert_text_has(launch->reason, "CUPTI cannot record kernels");
+    cupti->reset();
+    lp_measure_profiler(&kernels, &bench, &measured_peaks);
+    unsetenv("LLMPERF_OUT");
+    assert_string_equal(launch->reason, "");
+    assert_true(launch->best > 0.8 * ADDED_NS / 1000 && node->best > 1.6);
+    assert_text_has(launch->how, "us without a session");
+    /* Another GPU of this process: CUPTI is attached now, and the cost is that of the host. */
+    graph_launches = 0;
+    lp_measured_peaks_init(&measured_peaks, "not yet");
+    lp_measure_profiler(&kernels, &bench, &measured_peaks);
+    assert_int_equal(graph_launches, 0);
+    assert_true(node->best > 1.6);
+}
+
 static void options_out_of_range_are_refused_before_anything_starts(void **state)
 {
     llmperf_measure_options options = LLMPERF_MEASURE_OPTIONS_INIT;
@@ -252,6 +356,7 @@ int main(void)
         cmocka_unit_test(bandwidth_is_bytes_over_time_and_a_copy_counts_both_ways),
         cmocka_unit_test(what_cannot_be_measured_has_a_reason_and_the_rest_goes_on),
         cmocka_unit_test(a_peak_keeps_the_higher_of_two_ways),
+        cmocka_unit_test(what_a_session_adds_to_launches_and_graph_nodes_is_measured),
         cmocka_unit_test(options_out_of_range_are_refused_before_anything_starts),
     };
 

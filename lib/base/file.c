@@ -81,21 +81,21 @@ int lp_folder_make(const char *path)
     partial = strdup(path);
     if (!partial)
         return lp_error(LLMPERF_ENOMEM, "out of memory");
-    for (char *slash = partial + 1; status == 0 && *slash; slash++) {
-        if (*slash != '/')
+    for (size_t end = 1; status == 0 && end <= strlen(path); end++) {
+        if (path[end] != '/' && path[end] != '\0')
             continue;
-        *slash = '\0';
+        partial[end] = '\0';
         if (mkdir(partial, 0777) < 0 && errno != EEXIST)
             status = errno;
-        *slash = '/';
+        else if (!lp_path_is_folder(partial))
+            status = ENOTDIR;
+        if (status)
+            status =
+                lp_error(LLMPERF_EIO, "cannot create folder %s: %s", partial, strerror(status));
+        partial[end] = path[end];
     }
-    if (status == 0 && mkdir(partial, 0777) < 0 && errno != EEXIST)
-        status = errno;
     free(partial);
-    if (status == 0 && !lp_path_is_folder(path))
-        status = ENOTDIR;
-    return status ? lp_error(LLMPERF_EIO, "cannot create folder %s: %s", path, strerror(status))
-                  : 0;
+    return status;
 }
 
 int lp_folder_make_own(const char *path)
@@ -160,7 +160,7 @@ int lp_file_write(const char *path, const void *bytes, size_t size)
         return lp_error(LLMPERF_EIO, "path too long: %s", path);
     fd = lp_file_create(temporary);
     if (fd < 0)
-        return lp_error(LLMPERF_EIO, "cannot write %s: %s", temporary, strerror(errno));
+        return lp_error(LLMPERF_EIO, "cannot write %s: %s", path, strerror(errno));
     lp_size_signal_hold(&held);
     failed = write_all(fd, bytes, size) < 0 ? errno : 0;
     lp_size_signal_release(&held);

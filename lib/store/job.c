@@ -3,6 +3,7 @@
  * of its processes, JOB/run-PID contains the path of a run that is kept elsewhere, JOB/forked-PID
  * marks a process without a run, JOB/merged/run.llmperf combines them all. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +97,8 @@ static int find_runs(llmperf_job *job)
     if (status == 0 && holds_run(job->folder))
         status = take_run(job, lp_text_copy(job->folder));
     if (status == 0 && (status = take_folder(job, job->folder, false)) == LLMPERF_ENOENT)
-        status = lp_error(LLMPERF_ENOENT, "%s is not a readable folder", job->folder);
+        status =
+            lp_error(LLMPERF_ENOENT, "cannot read folder %s: %s", job->folder, strerror(errno));
     if (status == 0 && (status = take_folder(job, processes, true)) == LLMPERF_ENOENT)
         status = 0;
     free(processes);

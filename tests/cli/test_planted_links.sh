@@ -18,7 +18,7 @@ untouched() {
 mkdir runs
 ln -s "$TMPDIR/elsewhere" runs/planted
 expect 3 run run.id=planted -- "$program"
-stderr_has "cannot create a folder"
+stderr_has "cannot create folder"
 untouched "run"
 
 # Files that the commands themselves write.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -210,7 +211,7 @@ static int list_folder(const struct command *command, char *folder)
     list.prefix = strlen(folder) + 1;
     print_job(folder, &list);
     if (list.runs == 0 && folder_each(folder, print_run, &list) < 0)
-        return fail_usage(command, "%s is not a run directory and not a folder", folder);
+        return fail_usage(command, "cannot read folder %s: %s", folder, strerror(errno));
     if (list.runs == 0)
         print("no runs found in %s\n", folder);
     return list.damaged > 0 ? EXIT_CHECK_FAILED : EXIT_FINE;

@@ -66,9 +66,14 @@ static int make_job_folder(struct job *job, const char *out)
         return EXIT_USAGE;
     }
     make_run_id(run_id, sizeof(run_id));
-    if (snprintf(folder, sizeof(folder), "%s/%s", out, *id ? id : run_id) >= (int)sizeof(folder) ||
-        !folder_make_own(folder) || !realpath(folder, job->folder)) {
-        fprintf(stderr, "llmperf run: cannot create a folder in %s: %s\n", out, strerror(errno));
+    if (snprintf(folder, sizeof(folder), "%s/%s", out, *id ? id : run_id) >= (int)sizeof(folder)) {
+        fprintf(stderr, "llmperf run: the path of folder %s is too long\n", out);
+        return EXIT_USAGE;
+    }
+    if (!folder_make_own(folder))
+        return EXIT_ENVIRONMENT;
+    if (!realpath(folder, job->folder)) {
+        fprintf(stderr, "llmperf run: cannot use folder %s: %s\n", folder, strerror(errno));
         return EXIT_ENVIRONMENT;
     }
     if (run_was_used(job->folder)) {
@@ -280,9 +285,7 @@ static void merge_runs(const struct job *job, struct run_state *state)
     snprintf(folder, sizeof(folder), "%s/merged", job->folder);
     if (status < 0) {
         fail_status(status);
-    } else if (!folder_make_own(folder)) {
-        fprintf(stderr, "llmperf run: cannot create folder %s: %s\n", folder, strerror(errno));
-    } else if (new_run_save(merged, folder) == EXIT_FINE) {
+    } else if (folder_make_own(folder) && new_run_save(merged, folder) == EXIT_FINE) {
         llmperf_profile_ledger(merged, &ledger);
         fprintf(stderr, "llmperf: %s: %u processes merged, verdict %s, %" PRIu64 " kernels\n",
                 folder, state->runs, llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict),

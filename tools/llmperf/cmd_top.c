@@ -74,6 +74,12 @@ static bool find_newest(const char *folder, char *newest)
 /* For a folder of runs, its newest run is used. */
 static int choose_folder(const char *path, char *folder)
 {
+    llmperf_job *job;
+    int status = llmperf_job_find(path, &job);
+
+    if (status < 0)
+        return fail_status(status);
+    llmperf_job_free(job);
     if (holds_runs(path) || !find_newest(path, folder))
         snprintf(folder, PATH_BYTES, "%s", path);
     if (holds_runs(folder))

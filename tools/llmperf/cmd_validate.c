@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** `llmperf validate`: check one JSON file, or all JSON files of a run, against their schemas. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +63,7 @@ static int check_folder(const struct command *command, const char *folder)
     struct walk walk = { 0, 0, EXIT_FINE, regions };
 
     if (folder_each(folder, visit, &walk) < 0)
-        return fail_usage(command, "%s is not a readable folder", folder);
+        return fail_usage(command, "cannot read folder %s: %s", folder, strerror(errno));
     if (walk.files == 0)
         return fail_usage(command, "%s contains no metrics.json, repeats.json or regions/", folder);
     return walk.code;

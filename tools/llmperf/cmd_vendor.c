@@ -165,10 +165,8 @@ static int run_commands(struct vendor_job *job, uint32_t tool, const llmperf_com
 
     for (size_t i = 0; (note = llmperf_commands_note(commands, i)); i++)
         fprintf(stderr, "llmperf: %s\n", note);
-    if (!folder_make_own(folder)) {
-        perror("llmperf: cannot create the run directory");
+    if (!folder_make_own(folder))
         return EXIT_ENVIRONMENT;
-    }
     made = vendor_run(commands, names[tool], version, folder);
     if (tool == LLMPERF_TOOL_NCU && !vendor_check_ncu(llmperf_commands_output(commands, 0)))
         return EXIT_ENVIRONMENT;

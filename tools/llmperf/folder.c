@@ -28,20 +28,29 @@ void folder_cut_slashes(char *path)
         path[--length] = '\0';
 }
 
+static bool fail_to_make(const char *path, int reason)
+{
+    fprintf(stderr, "llmperf: cannot create folder %s: %s\n", path, strerror(reason));
+    return false;
+}
+
 bool folder_make(const char *path)
 {
     char partial[FOLDER_PATH_BYTES];
+    size_t length = strlen(path);
 
-    if (snprintf(partial, sizeof(partial), "%s", path) >= (int)sizeof(partial)) {
-        errno = ENAMETOOLONG;
-        return false;
+    if (length == 0 || length >= sizeof(partial))
+        return fail_to_make(path, length == 0 ? ENOENT : ENAMETOOLONG);
+    for (size_t end = 1; end <= length; end++) {
+        if (path[end] != '/' && path[end] != '\0')
+            continue;
+        snprintf(partial, sizeof(partial), "%.*s", (int)end, path);
+        if (mkdir(partial, 0777) < 0 && errno != EEXIST)
+            return fail_to_make(partial, errno);
+        if (!folder_is_kind(partial, S_IFDIR))
+            return fail_to_make(partial, ENOTDIR);
     }
-    for (char *slash = partial; *slash && (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        mkdir(partial, 0777);
-        *slash = '/';
-    }
-    return mkdir(partial, 0777) == 0 || errno == EEXIST;
+    return true;
 }
 
 bool folder_make_own(const char *path)
@@ -50,10 +59,7 @@ bool folder_make_own(const char *path)
 
     if (!folder_make(path))
         return false;
-    if (lstat(path, &info) < 0 || S_ISDIR(info.st_mode))
-        return true;
-    errno = S_ISLNK(info.st_mode) ? ELOOP : ENOTDIR;
-    return false;
+    return lstat(path, &info) < 0 || S_ISDIR(info.st_mode) || fail_to_make(path, ELOOP);
 }
 
 FILE *folder_new_file(const char *path, mode_t mode)
@@ -64,6 +70,8 @@ FILE *folder_new_file(const char *path, mode_t mode)
     if (unlink(path) == 0 || errno == ENOENT)
         fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!file)
+        fprintf(stderr, "llmperf: cannot write %s: %s\n", path, strerror(errno));
     if (fd >= 0 && !file)
         close(fd);
     return file;

@@ -18,7 +18,8 @@ bool folder_is_kind(const char *path, mode_t kind);
 /** Remove slashes at the end, so that entries can be named relative to the folder. */
 void folder_cut_slashes(char *path);
 
-/** Create a folder and its parents; it may exist. @return false: see errno */
+/** Create a folder and its parents; it may exist. @return false: after a message
+ * that names the one that cannot be created */
 bool folder_make(const char *path);
 
 /** As folder_make(), for a name that the user did not give: a symbolic link of that name is
@@ -26,7 +27,7 @@ bool folder_make(const char *path);
 bool folder_make_own(const char *path);
 
 /** Create a file in a run folder. An existing link or pipe of that name is removed, never written
- * to. @return NULL: see errno */
+ * to. @return NULL: after a message */
 FILE *folder_new_file(const char *path, mode_t mode);
 
 /** Call `visit` with each entry in the order of names, without those that begin with a dot. @return

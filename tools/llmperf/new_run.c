@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,10 +55,8 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
 
     snprintf(folder, sizeof(folder), "%s", run_dir);
     snprintf(file, sizeof(file), "%s/run.llmperf", folder);
-    if (!folder_make(folder)) {
-        fprintf(stderr, "llmperf: cannot create folder %s: %s\n", folder, strerror(errno));
+    if (!folder_make(folder))
         return EXIT_ENVIRONMENT;
-    }
     if ((status = llmperf_profile_save(profile, file)) < 0 ||
         (status = llmperf_artifacts_write(profile, folder)) < 0)
         return fail_status(status);

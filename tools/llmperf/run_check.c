@@ -11,6 +11,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "llmperf/llmperf.h"
 #include "run.h"
 
@@ -44,15 +45,17 @@ bool run_find_library(char *path)
 
 static bool is_executable(const char *path)
 {
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+    if (access(path, X_OK) < 0)
+        return false;
+    errno = folder_is_kind(path, S_IFDIR) ? EISDIR : EACCES;
+    return folder_is_kind(path, S_IFREG);
 }
 
-/* As execvp(): a name with a slash is a path, others are looked up in PATH. */
+/* As execvp(): a name with a slash is a path, others are looked up in PATH. false: see errno */
 static bool find_program(const char *name, char *path)
 {
     const char *from = getenv("PATH");
+    int reason = ENOENT;
 
     if (strchr(name, '/'))
         return snprintf(path, RUN_PATH_BYTES, "%s", name) < RUN_PATH_BYTES && is_executable(path);
@@ -63,10 +66,12 @@ static bool find_program(const char *name, char *path)
         snprintf(path, RUN_PATH_BYTES, "%.*s/%s", length > 0 ? (int)length : 1, folder, name);
         if (is_executable(path))
             return true;
+        reason = errno == EACCES ? EACCES : reason;
         if (from[length] == '\0')
             break;
         from += length + 1;
     }
+    errno = reason;
     return false;
 }
 
@@ -155,7 +160,8 @@ static void check_file(const char *path, int depth)
 bool run_check_program(const char *name, char *path)
 {
     if (!find_program(name, path)) {
-        fprintf(stderr, "llmperf run: %s was not found or is not executable\n", name);
+        fprintf(stderr, "llmperf run: cannot run %s: %s\n", name,
+                errno == ENOENT && !strchr(name, '/') ? "not found in PATH" : strerror(errno));
         return false;
     }
     check_file(path, 0);

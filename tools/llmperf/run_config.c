@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "folder.h"
 #include "llmperf/sys.h"
 #include "run.h"
 
@@ -47,13 +46,5 @@ int run_compose(struct configured *configured, struct run_config *config_out)
 
 int run_keep_config(const struct run_config *config, const char *path)
 {
-    size_t length = config->text ? strlen(config->text) : 0;
-    FILE *file = config->text ? folder_new_file(path, 0666) : NULL;
-    bool written = file && fwrite(config->text, 1, length, file) == length;
-
-    written = !file || fclose(file) == 0 ? written : false;
-    if (written || !config->text)
-        return EXIT_FINE;
-    fprintf(stderr, "llmperf run: cannot write %s\n", path);
-    return EXIT_ENVIRONMENT;
+    return config->text ? write_text(config->text, path) : EXIT_FINE;
 }

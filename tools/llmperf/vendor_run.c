@@ -120,10 +120,8 @@ bool vendor_run(const llmperf_commands *commands, const char *tool, const char *
     snprintf(path, sizeof(path), "%s/cmd.txt", folder);
     snprintf(log_file, sizeof(log_file), "%s/log.txt", folder);
     unlink(log_file); /* the commands add to it */
-    if (!(list = folder_new_file(path, 0600))) {
-        fprintf(stderr, "llmperf: cannot write %s: %s\n", path, strerror(errno));
+    if (!(list = folder_new_file(path, 0600)))
         return false;
-    }
     fprintf(list, "# %s %s\n", tool, version ? version : "of unknown version");
     for (size_t i = 0; i < llmperf_commands_count(commands) && (i == 0 || made); i++)
         if (run_step(commands, i, tool, list, log_file) && i == 0)

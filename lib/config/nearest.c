@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/config/nearest.h"
+#include "llmperf/sys/option.h"
 
 #define LETTERS_MOST 127
 #define KEYS_MOST    20000 /* keys compared; enough for a message */
@@ -13,31 +14,54 @@ struct search {
     size_t distance, left;
 };
 
+static size_t smaller(size_t left, size_t right)
+{
+    return left < right ? left : right;
+}
+
 size_t lp_distance(const char *left, const char *right)
 {
-    size_t row[LETTERS_MOST + 1], width = strnlen(right, LETTERS_MOST);
+    size_t rows[3][LETTERS_MOST + 1], width = strnlen(right, LETTERS_MOST);
     size_t height = strnlen(left, LETTERS_MOST);
 
     for (size_t j = 0; j <= width; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= height; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
 
         row[0] = i;
         for (size_t j = 1; j <= width; j++) {
-            size_t replaced = diagonal + (left[i - 1] != right[j - 1]);
-            size_t moved = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            bool swapped =
+                i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1];
 
-            diagonal = row[j];
-            row[j] = replaced < moved ? replaced : moved;
+            row[j] = smaller(last[j - 1] + (left[i - 1] != right[j - 1]),
+                             smaller(last[j], row[j - 1]) + 1);
+            if (swapped)
+                row[j] = smaller(row[j], before[j - 2] + 1);
         }
     }
-    return row[width];
+    return rows[height % 3][width];
 }
 
 bool lp_distance_is_near(const char *word, size_t distance)
 {
     return distance <= 1 + strlen(word) / 4;
+}
+
+const char *llmperf_nearest_word(const char *word, const char *const *words)
+{
+    const char *best = NULL;
+    size_t distance = LETTERS_MOST;
+
+    for (; word && words && *words; words++) {
+        size_t far = lp_distance(word, *words);
+
+        if (far < distance && lp_distance_is_near(word, far)) {
+            distance = far;
+            best = *words;
+        }
+    }
+    return best;
 }
 
 static const char *last_part(const char *path)

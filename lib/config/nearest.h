@@ -5,7 +5,8 @@
 
 #include "lib/config/value.h"
 
-/** Edit distance: letters to insert, delete or replace. Words are cut after 127 letters. */
+/** Edit distance: letters to insert, delete, replace, or swap with the next one. Words are cut
+ * after 127 letters. */
 size_t lp_distance(const char *left, const char *right);
 
 /** Is a word at that distance a likely suggestion? */

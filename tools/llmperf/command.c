@@ -101,6 +101,15 @@ bool to_number(const char *text, uint64_t *value)
     return *end == '\0' && errno == 0;
 }
 
+const char *did_you_mean(const char *word, const char *const *words)
+{
+    static char text[128];
+    const char *nearest = llmperf_nearest_word(word, words);
+
+    snprintf(text, sizeof(text), nearest ? " (did you mean %s?)" : "", nearest);
+    return text;
+}
+
 int fail_usage(const struct command *command, const char *format, ...)
 {
     va_list args;

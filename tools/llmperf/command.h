@@ -18,10 +18,19 @@ enum {
     EXIT_NOT_COMPARABLE = 4
 };
 
-extern const struct command command_compare, command_config, command_counters, command_deep,
-    command_doctor, command_export, command_hardware, command_import, command_list, command_merge,
-    command_model, command_ncu, command_nsys, command_repeats, command_report, command_run,
-    command_top, command_validate;
+extern const struct command command_compare, command_completion, command_config, command_counters,
+    command_deep, command_doctor, command_export, command_hardware, command_import, command_list,
+    command_merge, command_model, command_ncu, command_nsys, command_repeats, command_report,
+    command_run, command_top, command_validate;
+
+/** All of them; NULL after the last. */
+extern const struct command *const all_commands[];
+
+/** NULL: after a message */
+const struct command *find_command(const char *name);
+
+/** " (did you mean WORD?)"; "": none of the words is similar. Valid until the next call. */
+const char *did_you_mean(const char *word, const char *const *words);
 
 /** Write a text, or a document of a run, to a file; "-" is standard output.
  * @return exit code, after a message */

@@ -8,30 +8,34 @@
 #include "command.h"
 #include "llmperf/llmperf.h"
 
-static const struct command *const commands[] = {
-    &command_run,      &command_report,   &command_top,     &command_list,  &command_import,
-    &command_export,   &command_compare,  &command_repeats, &command_merge, &command_validate,
-    &command_hardware, &command_counters, &command_nsys,    &command_ncu,   &command_deep,
-    &command_config,   &command_doctor,   &command_model,
+const struct command *const all_commands[] = {
+    &command_run,      &command_report,   &command_top,     &command_list,       &command_import,
+    &command_export,   &command_compare,  &command_repeats, &command_merge,      &command_validate,
+    &command_hardware, &command_counters, &command_nsys,    &command_ncu,        &command_deep,
+    &command_config,   &command_doctor,   &command_model,   &command_completion, NULL,
 };
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 static void print_commands(void)
 {
     print("usage: llmperf COMMAND [options]\n\n");
-    for (size_t i = 0; i < COMMANDS; i++)
-        print("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; all_commands[i]; i++)
+        print("  %-10s %s\n", all_commands[i]->name, all_commands[i]->summary);
     print("\nllmperf help COMMAND prints its options; llmperf --version prints the version.\n"
           "Exit codes: 0 success, 1 a check failed, 2 wrong usage, 3 the environment prevents it,\n"
           "4 (compare) the runs have too little in common.\n");
 }
 
-static const struct command *find_command(const char *name)
+const struct command *find_command(const char *name)
 {
-    for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    fprintf(stderr, "llmperf: unknown command %s; see llmperf --help\n", name);
+    const char *names[sizeof(all_commands) / sizeof(all_commands[0])] = { NULL };
+
+    for (size_t i = 0; all_commands[i]; i++) {
+        names[i] = all_commands[i]->name;
+        if (strcmp(names[i], name) == 0)
+            return all_commands[i];
+    }
+    fprintf(stderr, "llmperf: unknown command %s%s; see llmperf --help\n", name,
+            did_you_mean(name, names));
     return NULL;
 }
 

@@ -48,6 +48,37 @@ static bool next_library_option(const struct command *command, size_t *index,
     return false;
 }
 
+bool option_at(const struct command *command, size_t index, struct option *option)
+{
+    llmperf_option_info info;
+    size_t own = 0, next = 0;
+
+    for (; command->options && command->options[own].name; own++)
+        if (own == index) {
+            *option = command->options[own];
+            return true;
+        }
+    for (; next_library_option(command, &next, &info); own++)
+        if (own == index) {
+            *option = (struct option)OPTION(
+                info.word, NULL, info.choices ? info.choices : info.value, info.usual, info.help);
+            return true;
+        }
+    return false;
+}
+
+static int fail_unknown(const struct command *command, const char *argument)
+{
+    const char *names[2 * OPTIONS_MOST] = { NULL };
+    char word[64];
+    struct option option;
+
+    for (size_t i = 0; i + 1 < 2 * OPTIONS_MOST && option_at(command, i, &option); i++)
+        names[i] = option.name;
+    snprintf(word, sizeof(word), "%.*s", (int)strcspn(argument, "="), argument);
+    return fail_usage(command, "unknown option %s%s", argument, did_you_mean(word, names));
+}
+
 static int check_value(const struct command *command, const char *name, const char *choices,
                        uint64_t least, uint64_t most, const char *value)
 {
@@ -132,7 +163,7 @@ static int take_library(const struct command *command, int argc, char **argv, in
                            info.kind == LLMPERF_OPTION_NUMBER ? (uint64_t)info.most : 0,
                            setting->value);
     }
-    return fail_usage(command, "unknown option %s", argument);
+    return fail_unknown(command, argument);
 }
 
 static int take_option(const struct command *command, int argc, char **argv, int *at,

@@ -66,6 +66,10 @@ int choice_of(const struct command *command, const struct words *words, int opti
 bool take_percent(const struct command *command, const struct words *words, int option,
                   double *percent);
 
+/** An option of the command's own table or, after these, of the library's. Its value is the list of
+ * choices if it has one. false: past the last. */
+bool option_at(const struct command *command, size_t index, struct option *option);
+
 void print_help(const struct command *command);
 
 /** Print a text in lines of at most 80 columns; lines after the first are indented. */

@@ -1462,6 +1462,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_hardware_measure": (c_int, [c_int32, POINTER(llmperf_measure_options), POINTER(text)]),
     # sys/option.h
     "llmperf_option_info_get": (c_int, [c_size_t, POINTER(llmperf_option_info)]),
+    "llmperf_nearest_word": (c_char_p, [c_char_p, POINTER(c_char_p)]),
     "llmperf_profile_set_option": (c_int, [POINTER(llmperf_profile), c_char_p, c_char_p]),
     # sys/run.h
     "llmperf_job_find": (c_int, [c_char_p, POINTER(POINTER(llmperf_job))]),

@@ -52,6 +52,13 @@ typedef struct llmperf_option_info {
  * @threads any thread */
 LLMPERF_API int llmperf_option_info_get(size_t index, llmperf_option_info *info_out);
 
+/** Find what a misspelt word probably means.
+ *
+ * @param words  Borrowed: words to choose from, NULL after the last.
+ * @return One of `words`; NULL: none is similar.
+ * @threads any thread */
+LLMPERF_API const char *llmperf_nearest_word(const char *word, const char *const *words);
+
 /** Set an option of reports for one profile, such as "report.top" to "50". It takes precedence over
  * the configuration in the profile.
  *

@@ -146,6 +146,8 @@ static void the_distance_of_keys_is_in_letters(void **state)
     assert_int_equal(lp_distance("model", "modl"), 1);
     assert_int_equal(lp_distance("kitten", "sitting"), 3);
     assert_int_equal(lp_distance("", "abc"), 3);
+    assert_int_equal(lp_distance("mdoel", "model"), 1);
+    assert_int_equal(lp_distance("ca", "abc"), 3);
 }
 
 static void a_missing_value_is_not_selected(void **state)

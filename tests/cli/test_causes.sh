@@ -58,7 +58,7 @@ refused 2 "cannot read folder missing: No such file or directory" list missing
 refused 2 "cannot read folder file: Not a directory" list file
 refused 2 "cannot read folder missing: No such file or directory" top missing
 refused 2 "cannot read folder file: Not a directory" top file
-refused 2 "folder contains no run" top folder
+refused 2 "folder contains no run; give a run" top folder
 
 # A program that cannot be started.
 refused 2 "cannot run nothing_of_this_name: not found in PATH" run -- nothing_of_this_name

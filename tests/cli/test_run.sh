@@ -72,7 +72,7 @@ stderr_is_one_line
 expect 2 run --config nosuch.yaml -- /bin/true
 stderr_has "nosuch.yaml"
 expect 3 run --out /dev/null/x -- /bin/true
-stderr_has "/dev/null/x"
+stderr_has "cannot create folder /dev/null: Not a directory"
 [ ! -e runs ] || die "wrong usage leaves a folder"
 
 # Words for counters, as an option, of a configuration, as a preset of it: each reaches the session.

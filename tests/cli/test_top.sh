@@ -9,7 +9,7 @@ row() { grep -E "^ *$1 " out || die "no row of $1"; } # LABEL
 
 expect 2 top
 stderr_is_one_line
-stderr_has "runs contains no run"
+stderr_has "cannot read folder runs: No such file or directory"
 expect 2 top a b
 mkdir empty
 expect 2 top empty --once

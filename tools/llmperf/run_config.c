@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Values of the configuration that llmperf run needs. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "folder.h"
 #include "llmperf/sys.h"
 #include "run.h"
 
@@ -46,5 +48,14 @@ int run_compose(struct configured *configured, struct run_config *config_out)
 
 int run_keep_config(const struct run_config *config, const char *path)
 {
-    return config->text ? write_text(config->text, path) : EXIT_FINE;
+    FILE *file = config->text ? folder_new_file(path, 0666) : NULL;
+    bool written = file && fputs(config->text, file) >= 0;
+
+    if (!config->text)
+        return EXIT_FINE;
+    if (file && (fclose(file) != 0 || !written)) {
+        fprintf(stderr, "llmperf run: cannot write %s: %s\n", path, strerror(errno));
+        return EXIT_ENVIRONMENT;
+    }
+    return file ? EXIT_FINE : EXIT_ENVIRONMENT;
 }

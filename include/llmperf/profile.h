@@ -101,6 +101,15 @@ LLMPERF_API int llmperf_profile_window(const llmperf_profile *profile, size_t in
 LLMPERF_API int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
                                               llmperf_window_kernel *kernel_out);
 
+/** Device memory of a GPU or region.
+ *
+ * @param index  Row, from 0.
+ * @param memory_out  struct_size set by the caller. Texts belong to the profile.
+ * @return LLMPERF_OK; LLMPERF_EINVAL (no such row), LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_profile_memory(const llmperf_profile *profile, size_t index,
+                                       llmperf_memory *memory_out);
+
 /** Energy, clocks and memory of a GPU.
  *
  * @param index  Row, from 0.

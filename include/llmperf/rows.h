@@ -65,7 +65,9 @@ enum {
                                         first) */
     LLMPERF_ROWS_LOAD = 17,          /**< llmperf_profile_load() (by process and time) */
     LLMPERF_ROWS_HOST_CALLS = 18,    /**< llmperf_profile_host_call() (longest total first) */
-    LLMPERF_ROWS_ENERGY = 19         /**< llmperf_profile_energy() (by device and process) */
+    LLMPERF_ROWS_ENERGY = 19,        /**< llmperf_profile_energy() (by device and process) */
+    LLMPERF_ROWS_MEMORY = 20         /**< llmperf_profile_memory() (devices, then regions, most
+                                        allocated bytes first) */
 };
 
 /** The ledger: what was expected, what was received, and what is missing. All counts are exact.
@@ -304,6 +306,49 @@ typedef struct llmperf_host_call {
     double between_ms; /**< the part of idle_ms between kernels of the stage */
 } llmperf_host_call;
 #define LLMPERF_HOST_CALL_INIT LLMPERF_INIT(llmperf_host_call)
+
+/** Device memory that the program allocated during the session, in tier deep: a row for each device
+ * and process, and one for each region that allocated or freed or that is a stage. Bytes are those
+ * of calls of the CUDA driver. An allocator of the program that divides larger blocks, such as
+ * PyTorch's, appears with what it reserves, not with what it hands out. */
+typedef struct llmperf_memory {
+    size_t struct_size;
+    const char *region;   /**< path of the region that made the calls, without nested regions; "":
+                             none   was open; NULL: all of the device */
+    int32_t device;       /**< CUDA device ordinal */
+    uint32_t process_id;  /**< process */
+    uint64_t allocations; /**< calls that allocated device memory */
+    uint64_t frees;       /**< calls that freed it */
+    uint64_t unmatched;   /**< the part of these calls without a counterpart: frees of memory from
+                             before the session or of another process, and allocations at an address
+                             that was not freed before */
+    uint64_t allocated_bytes; /**< bytes of the allocations */
+    uint64_t freed_bytes;     /**< bytes of the frees that have a counterpart */
+    uint64_t largest_bytes;   /**< largest allocation */
+    uint64_t live_bytes; /**< bytes of these allocations that were not freed until the end of the
+                            session; LLMPERF_UNKNOWN, here and in peak_bytes: the ledger has
+                            allocations_over_limit */
+    uint64_t peak_bytes; /**< most bytes that were allocated at once on the device; of a stage:
+                            while a call of it was open; LLMPERF_UNKNOWN: another region */
+    uint64_t peak_ns;    /**< CLOCK_MONOTONIC when the device had the most; of a region
+                            LLMPERF_UNKNOWN, as all members from here on */
+    uint64_t kept_bytes; /**< bytes allocated before the first stage began and not freed until the
+                            end: mostly weights; LLMPERF_UNKNOWN: no stage */
+    uint64_t pool_reserved_bytes; /**< most bytes that the driver's memory pools (cudaMallocAsync)
+                                     held at once, in use or not; LLMPERF_UNKNOWN: no allocation
+                                     from a pool, or not reported */
+    uint64_t pool_used_bytes;     /**< most bytes of them that were in use at once */
+    uint64_t context_tokens; /**< of a stage: most tokens of context that one of its calls counted;
+                                of a device: in any of its stages; LLMPERF_UNKNOWN: not counted */
+    uint64_t weight_bytes;   /**< the model's weights on this GPU */
+    uint64_t weight_allocated_bytes; /**< not freed bytes that regions named "weights" allocated */
+    uint64_t cache_bytes;            /**< size of the KV cache of context_tokens, by the model */
+    uint64_t cache_allocated_bytes;  /**< not freed bytes that regions named "kv_cache" allocated */
+    uint64_t total_bytes;            /**< memory of the GPU */
+    uint64_t free_bytes; /**< the part of it that no process used at any time, by NVML's samples */
+    const char *reason;  /**< why members from weight_bytes on are unknown; NULL: all are known */
+} llmperf_memory;
+#define LLMPERF_MEMORY_INIT LLMPERF_INIT(llmperf_memory)
 
 /** An operator: all regions of one label inside one stage, at any depth. A call inside another one
  * of the same label is counted, but adds no time: the outer one's time includes it. */

@@ -138,6 +138,7 @@ PARAMETER(cuMemAllocAsync, 0, dptr);
 PARAMETER(cuMemAllocAsync, 1, bytesize);
 PARAMETER(cuMemAllocFromPoolAsync, 0, dptr);
 PARAMETER(cuMemAllocFromPoolAsync, 1, bytesize);
+PARAMETER(cuMemAllocFromPoolAsync, 2, pool);
 PARAMETER(cuMemFree_v2, 0, dptr);
 PARAMETER(cuMemFreeAsync, 0, dptr);
 PARAMETER(cuMemCreate, 0, handle);

@@ -19,6 +19,9 @@ enum {
     ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76
 };
 
+/* Of CUmemPool_attribute. */
+enum { POOL_RESERVED = 5, POOL_USED = 7 };
+
 /* CUresult and CUdevice are ints. */
 static struct driver {
     char reason[256]; /* why it cannot be used; "" if it can */
@@ -35,6 +38,8 @@ static struct driver {
     int (*current_device)(int *device);
     int (*set_current)(void *context);
     int (*synchronize)(void);
+    int (*device_pool)(uint64_t *pool, int device); /* NULL before CUDA 11.2, as the next one */
+    int (*pool_attribute)(uint64_t pool, int attribute, uint64_t *value);
     int (*error_string)(int result, const char **text); /* NULL before CUDA 6 */
 } driver;
 
@@ -71,6 +76,8 @@ static void open_driver(void)
     find(library, "cuDeviceTotalMem_v2", true, &driver.device_memory);
     find(library, "cuGetErrorString", false, &driver.error_string);
     find(library, "cuDevicePrimaryCtxGetState", false, &driver.primary_state);
+    find(library, "cuDeviceGetMemPool", false, &driver.device_pool);
+    find(library, "cuMemPoolGetAttribute", false, &driver.pool_attribute);
     find(library, "cuCtxGetCurrent", false, &driver.current);
     find(library, "cuCtxGetDevice", false, &driver.current_device);
     find(library, "cuCtxSetCurrent", false, &driver.set_current);
@@ -171,6 +178,17 @@ bool lp_driver_only_context(void **context_out)
     return is_usable() && driver.primary_state && driver.current && driver.current_device &&
            driver.device_count(&count) == 0 && driver.current(context_out) == 0 && *context_out &&
            driver.current_device(&device) == 0 && count_active(count, device) == 0;
+}
+
+bool lp_driver_pool(uint32_t device, uint64_t *pool, uint64_t *reserved_out, uint64_t *used_out)
+{
+    int handle;
+
+    return is_usable() && driver.device_pool && driver.pool_attribute &&
+           (*pool != 0 ||
+            (driver.device(&handle, (int)device) == 0 && driver.device_pool(pool, handle) == 0)) &&
+           driver.pool_attribute(*pool, POOL_RESERVED, reserved_out) == 0 &&
+           driver.pool_attribute(*pool, POOL_USED, used_out) == 0;
 }
 
 bool lp_driver_idle(void *context)

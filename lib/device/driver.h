@@ -50,6 +50,11 @@ bool lp_driver_has_context(void);
 /** The context of this thread, if its device is the only one in use. @threads any thread */
 bool lp_driver_only_context(void **context_out);
 
+/** Bytes that a memory pool holds, and those of them that are in use.
+ * @param pool  CUmemoryPool; 0: the current pool of the device.
+ * @return false: not known. @threads any thread */
+bool lp_driver_pool(uint32_t device, uint64_t *pool, uint64_t *reserved_out, uint64_t *used_out);
+
 /** Wait until the context has no work left on its device; false: failed. Not during stream capture.
  * @threads any thread; it has no context afterwards */
 bool lp_driver_idle(void *context);

@@ -153,7 +153,8 @@ static int work_out(struct lp_findings *findings)
         return status;
     lp_about_set(&findings->about, findings);
     lp_overall_set(&findings->overall, findings);
-    if ((status = lp_tables_init(&findings->tables, findings->profile)) < 0)
+    if ((status = lp_tables_init(&findings->tables, findings->profile)) < 0 ||
+        (status = lp_memory_held_init(&findings->memory, findings->profile)) < 0)
         return status;
     return lp_kernel_works_read(&findings->kernel_works, findings);
 }
@@ -165,6 +166,7 @@ static void free_findings(struct lp_kept *kept)
     lp_tables_clear(&findings->tables);
     lp_kernel_works_clear(&findings->kernel_works);
     lp_kernel_shapes_clear(&findings->kernel_shapes);
+    lp_memory_held_clear(&findings->memory);
     lp_cost_centres_clear(&findings->cost_centres);
     lp_recommendations_clear(&findings->advice);
     lp_waterfalls_clear(&findings->waterfalls);

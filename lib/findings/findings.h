@@ -18,6 +18,7 @@
 #include "lib/findings/limits/facts.h"
 #include "lib/findings/limits/limits.h"
 #include "lib/findings/limits/measured.h"
+#include "lib/findings/limits/memory.h"
 #include "lib/findings/overall.h"
 #include "lib/findings/profiler_cost.h"
 #include "lib/findings/ranks.h"
@@ -95,6 +96,7 @@ struct lp_findings {
     struct lp_serving_finding serving;
     struct lp_kernel_works kernel_works;
     struct lp_kernel_shapes kernel_shapes;
+    struct lp_memory_held memory;
     struct lp_tables tables;
     struct lp_cost_centres cost_centres;
     struct lp_recommendations advice;

@@ -20,7 +20,7 @@ size_t llmperf_profile_count(const llmperf_profile *profile, uint32_t rows)
 {
     const struct lp_findings *findings;
 
-    if (!profile || rows == 0 || rows > LLMPERF_ROWS_ENERGY)
+    if (!profile || rows == 0 || rows > LLMPERF_ROWS_MEMORY)
         return 0;
     if (rows < LLMPERF_ROWS_STAGES || rows > LLMPERF_ROWS_GPUS)
         return lp_row_count(profile, rows);
@@ -91,6 +91,16 @@ int llmperf_profile_kernel_shape(const llmperf_profile *profile, size_t index,
     return status < 0 ? status
                       : lp_sized_out(shape_out, &findings->kernel_shapes.rows.items[index],
                                      sizeof(*shape_out));
+}
+
+int llmperf_profile_memory(const llmperf_profile *profile, size_t index, llmperf_memory *memory_out)
+{
+    const struct lp_findings *findings;
+    int status = find_row(profile, LLMPERF_ROWS_MEMORY, index, memory_out, &findings);
+
+    return status < 0
+               ? status
+               : lp_sized_out(memory_out, &findings->memory.rows.items[index], sizeof(*memory_out));
 }
 
 const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t index,

@@ -70,7 +70,6 @@ struct lp_fact {
 
 struct lp_kept;
 struct lp_device_time;
-struct lp_memory_use;
 struct lp_memory_point;
 
 struct llmperf_profile {
@@ -93,7 +92,7 @@ struct llmperf_profile {
     LP_VECTOR(llmperf_slow_request) slow_requests;
     LP_VECTOR(llmperf_load) load;
     LP_VECTOR(llmperf_host_call) host_calls;
-    LP_VECTOR(struct lp_memory_use) memory;          /* fields.h */
+    LP_VECTOR(llmperf_memory) memory;
     LP_VECTOR(struct lp_memory_point) memory_points; /* in the order of time */
     LP_VECTOR(llmperf_energy) energy;
     LP_VECTOR(const char *) problems;

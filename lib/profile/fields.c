@@ -73,7 +73,7 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define KERNEL_CLASS(type, ...)     FIELD_##type(struct lp_class_total, __VA_ARGS__)
 #define KERNEL_WORK(type, ...)      FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
 #define STAGE_OPERATOR(type, ...)   FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
-#define MEMORY_USE(type, ...)       FIELD_##type(struct lp_memory_use, __VA_ARGS__)
+#define MEMORY_USE(type, ...)       FIELD_##type(llmperf_memory, __VA_ARGS__)
 #define MEMORY_POINT(type, ...)     FIELD_##type(struct lp_memory_point, __VA_ARGS__)
 #define DEVICE_TIME(type, ...)      FIELD_##type(struct lp_device_time, __VA_ARGS__)
 #define REQUESTS(type, ...)         FIELD_##type(llmperf_requests, __VA_ARGS__)
@@ -159,6 +159,7 @@ COMPLETE(llmperf_slow_request, LP_SLOW_REQUEST_FIELDS);
 COMPLETE(llmperf_load, LP_LOAD_FIELDS);
 COMPLETE(llmperf_host_call, LP_HOST_CALL_FIELDS);
 COMPLETE(llmperf_energy, LP_ENERGY_FIELDS);
+COMPLETE(llmperf_memory, LP_MEMORY_FIELDS);
 
 #define TIME(constant, name, level, heading) { #name, #name "_ms", level, heading },
 const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) };
@@ -211,7 +212,8 @@ const struct lp_row_kind lp_row_kinds[] = {
                               ROWS(slow_request_fields, llmperf_slow_request, llmperf_slow_request,
                                    slow_requests) },
     [LP_ROW_LOAD] = { "load", NULL, ROWS(load_fields, llmperf_load, llmperf_load, load) },
-    [LP_ROW_MEMORY] = { "memory", "memory", LIST(memory_fields, 0, struct lp_memory_use, memory) },
+    [LP_ROW_MEMORY] = { "memory", "memory",
+                        ROWS(memory_fields, llmperf_memory, llmperf_memory, memory) },
     [LP_ROW_MEMORY_POINT] = { "memory_point", NULL,
                               LIST(memory_point_fields, 0, struct lp_memory_point, memory_points) },
     [LP_ROW_HOST_CALL] = { "host_call", "host_call",

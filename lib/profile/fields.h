@@ -531,11 +531,7 @@ struct lp_device_time {
     LP_DEVICE_FIELDS(LP_MEMBER)
 };
 
-/** Device memory that was allocated in the session: a row for each device, and one for each region
- * that allocated or freed or that is a stage. */
-struct lp_memory_use {
-    LP_MEMORY_FIELDS(LP_MEMBER)
-};
+/** Device memory over time. */
 struct lp_memory_point {
     LP_MEMORY_POINT_FIELDS(LP_MEMBER)
 };
@@ -581,10 +577,10 @@ enum lp_row_id {
     LP_ROW_LOAD = LLMPERF_ROWS_LOAD,
     LP_ROW_HOST_CALL = LLMPERF_ROWS_HOST_CALLS,
     LP_ROW_ENERGY = LLMPERF_ROWS_ENERGY,
+    LP_ROW_MEMORY = LLMPERF_ROWS_MEMORY,
     LP_ROW_STAGE_OPERATOR,
     LP_ROW_DEVICE,
     LP_ROW_COLLECTIVE_CALLS,
-    LP_ROW_MEMORY,
     LP_ROW_MEMORY_POINT,
     LP_ROW_ADVICE, /* from here on rows of findings */
     LP_ROW_RANK,

@@ -108,7 +108,7 @@ static int compare_host_calls(const void *left, const void *right)
 /* Devices first, then what they hold most of. */
 static int compare_memory(const void *left, const void *right)
 {
-    const struct lp_memory_use *a = left, *b = right;
+    const llmperf_memory *a = left, *b = right;
     int order = !b->region - !a->region;
 
     order = order ? order : a->device - b->device;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The members of rows that have no public struct, as in fields.h, which includes this file: of
- * findings, and of what findings are computed from. */
+ * findings, and of what findings are computed from. Also those of device memory. */
 #ifndef LP_PROFILE_INTERNAL_FIELDS_H
 #define LP_PROFILE_INTERNAL_FIELDS_H
 
@@ -87,20 +87,31 @@
     F(NUMBER, idle_host_ms, "ms", APART, NEVER, "idle_host_ms", NULL, "gaps of 1 ms or more in which the host launched nothing: it did something else") \
     F(NUMBER, queued_ms, "ms", APART, NEVER, "queued_ms", NULL, "mean time from launch call to start: how far launches were ahead")
 
-/** struct lp_memory_use */
+/** llmperf_memory */
 #define LP_MEMORY_FIELDS(F) \
-    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path of the region that made the calls, without nested regions; null: all of them") \
-    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
-    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
-    F(COUNT, allocations, "", APART, NEVER, "allocations", NULL, "calls that allocated device memory") \
-    F(COUNT, frees, "", APART, NEVER, "frees", NULL, "calls that freed it") \
-    F(COUNT, unmatched, "", APART, NEVER, "unmatched", NULL, "the part of these calls whose counterpart is missing: frees of memory from before the session or of another process, and allocations at an address that was not freed before") \
-    F(COUNT, allocated_bytes, "bytes", APART, NEVER, "allocated_bytes", NULL, "bytes of the allocations") \
-    F(COUNT, freed_bytes, "bytes", APART, NEVER, "freed_bytes", NULL, "bytes of the frees that have a counterpart") \
-    F(COUNT, live_bytes, "bytes", APART, OTHER, "live_bytes", NULL, "bytes of these allocations that were not freed until the end of the session") \
-    F(COUNT, peak_bytes, "bytes", APART, OTHER, "peak_bytes", NULL, "most bytes that were allocated at once on the device since the session began; of a stage: while a call of it was open") \
-    F(COUNT, peak_ns, "ns", APART, OTHER, "peak_ns", NULL, "host clock when the device had the most; null for a region") \
-    F(COUNT, kept_bytes, "bytes", APART, OTHER, "kept_bytes", NULL, "bytes that were allocated before the first stage began and not freed until the end: mostly weights; null for a region, and without stages")
+    F(TEXT, region, "", KEY, OTHER, "region") \
+    F(DEVICE, device, "", KEY, NEVER, "device") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id") \
+    F(COUNT, allocations, "", APART, NEVER, "allocations") \
+    F(COUNT, frees, "", APART, NEVER, "frees") \
+    F(COUNT, unmatched, "", APART, NEVER, "unmatched") \
+    F(COUNT, allocated_bytes, "bytes", APART, NEVER, "allocated_bytes") \
+    F(COUNT, freed_bytes, "bytes", APART, NEVER, "freed_bytes") \
+    F(COUNT, largest_bytes, "bytes", APART, NEVER, "largest_bytes") \
+    F(COUNT, live_bytes, "bytes", APART, OTHER, "live_bytes") \
+    F(COUNT, peak_bytes, "bytes", APART, OTHER, "peak_bytes") \
+    F(COUNT, peak_ns, "ns", APART, OTHER, "peak_ns") \
+    F(COUNT, kept_bytes, "bytes", APART, OTHER, "kept_bytes") \
+    F(COUNT, pool_reserved_bytes, "bytes", APART, OTHER, "pool_reserved_bytes") \
+    F(COUNT, pool_used_bytes, "bytes", APART, OTHER, "pool_used_bytes") \
+    F(COUNT, context_tokens, "", APART, OTHER, "context_tokens") \
+    F(COUNT, weight_bytes, "bytes", LATER, OTHER, "weight_bytes") \
+    F(COUNT, weight_allocated_bytes, "bytes", LATER, OTHER, "weight_allocated_bytes") \
+    F(COUNT, cache_bytes, "bytes", LATER, OTHER, "cache_bytes") \
+    F(COUNT, cache_allocated_bytes, "bytes", LATER, OTHER, "cache_allocated_bytes") \
+    F(COUNT, total_bytes, "bytes", LATER, OTHER, "total_bytes") \
+    F(COUNT, free_bytes, "bytes", LATER, OTHER, "free_bytes") \
+    F(TEXT, reason, "", LATER, OTHER, "reason")
 
 /** struct lp_memory_point */
 #define LP_MEMORY_POINT_FIELDS(F) \

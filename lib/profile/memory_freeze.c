@@ -7,14 +7,14 @@
 #include "lib/profile/totals.h"
 #include "lib/record/paths.h"
 
-static struct lp_memory_use make_row(const struct lp_memory *memory, size_t device,
-                                     uint32_t process_id)
+static llmperf_memory make_row(const struct lp_memory *memory, size_t device, uint32_t process_id)
 {
-    return (struct lp_memory_use){ .device = memory->devices[device].device,
-                                   .process_id = process_id,
-                                   .peak_bytes = LLMPERF_UNKNOWN,
-                                   .peak_ns = LLMPERF_UNKNOWN,
-                                   .kept_bytes = LLMPERF_UNKNOWN };
+    llmperf_memory row = LLMPERF_MEMORY_INIT;
+
+    lp_row_forget(LP_ROW_MEMORY, &row);
+    row.device = memory->devices[device].device;
+    row.process_id = process_id;
+    return row;
 }
 
 /* Calls that are not followed make the balance unknown. */
@@ -23,26 +23,36 @@ static bool is_balanced(const struct lp_memory *memory)
     return memory->over_limit == 0;
 }
 
-static void add_total(struct lp_memory_use *row, const struct lp_memory_total *total)
+static void add_total(llmperf_memory *row, const struct lp_memory_total *total)
 {
     row->allocations += total->allocations;
     row->frees += total->frees;
     row->unmatched += total->unmatched;
     row->allocated_bytes += total->allocated_bytes;
     row->freed_bytes += total->freed_bytes;
+    if (total->largest_bytes > row->largest_bytes)
+        row->largest_bytes = total->largest_bytes;
+    if (total->context_tokens > 0 &&
+        (row->context_tokens == LLMPERF_UNKNOWN || total->context_tokens > row->context_tokens))
+        row->context_tokens = total->context_tokens;
 }
 
 static int add_device(const struct lp_memory *memory, size_t index, uint32_t process_id,
                       llmperf_profile *profile)
 {
     const struct lp_memory_device *device = &memory->devices[index];
-    struct lp_memory_use row = make_row(memory, index, process_id);
+    llmperf_memory row = make_row(memory, index, process_id);
     bool balanced = is_balanced(memory);
 
     for (size_t i = 0; i < memory->rows.count; i++)
         if (memory->rows.items[i].device == index)
             add_total(&row, &memory->rows.items[i]);
-    row.live_bytes = balanced ? device->live_bytes : LLMPERF_UNKNOWN;
+    if (device->reserved_bytes > 0) {
+        row.pool_reserved_bytes = device->reserved_bytes;
+        row.pool_used_bytes = device->used_bytes;
+    }
+    if (balanced)
+        row.live_bytes = device->live_bytes;
     if (balanced && device->peak_bytes > 0) {
         row.peak_bytes = device->peak_bytes;
         row.peak_ns = device->peak_ns;
@@ -71,7 +81,7 @@ static int add_points(const struct lp_memory *memory, size_t index, uint32_t pro
 static int add_region(const struct lp_memory *memory, const struct lp_memory_total *total,
                       uint32_t process_id, struct lp_text *path, llmperf_profile *profile)
 {
-    struct lp_memory_use row = make_row(memory, total->device, process_id);
+    llmperf_memory row = make_row(memory, total->device, process_id);
     bool balanced = is_balanced(memory);
 
     path->length = 0;
@@ -80,8 +90,10 @@ static int add_region(const struct lp_memory *memory, const struct lp_memory_tot
     if (path->failed || !(row.region = lp_profile_text(profile, path->bytes)))
         return LLMPERF_ENOMEM;
     add_total(&row, total);
-    row.live_bytes = balanced ? total->live_bytes : LLMPERF_UNKNOWN;
-    row.peak_bytes = balanced && total->has_peak ? total->peak_bytes : LLMPERF_UNKNOWN;
+    if (balanced)
+        row.live_bytes = total->live_bytes;
+    if (balanced && total->has_peak)
+        row.peak_bytes = total->peak_bytes;
     return lp_row_push(profile, LP_ROW_MEMORY, &row);
 }
 

@@ -199,6 +199,11 @@ bool lp_profile_rank_count(const llmperf_profile *profile, struct lp_rank_count 
 #define LP_LAYERS_FACT "model_layers"
 #define LP_HIDDEN_FACT "model_hidden"
 
+/** Facts of a run with a model, in bytes of one GPU: its weights, if the GPUs do not share them,
+ * and the KV cache of a token, if the cache keeps all tokens. */
+#define LP_WEIGHTS_FACT  "model_weight_bytes"
+#define LP_KV_TOKEN_FACT "model_kv_token_bytes"
+
 /** Fact of a run on several GPUs without a parallel layout: its work is that of the whole model. */
 #define LP_SHARED_BY_FACT "model_shared_by"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Passes the results of attribution to the totals. */
 #include "lib/profile/totals.h"
+#include "llmperf/region.h"
 
 static void take_region(void *totals, uint32_t node, uint64_t wall_ns, bool truncated,
                         enum lp_in_window window)
@@ -31,7 +32,7 @@ static void begin_unit(void *context, uint32_t unit, uint32_t parent, uint32_t n
     lp_iterations_begin(&totals->iterations, unit, parent, node, begin_ns, collected, window);
     lp_iterations_chance(&totals->iterations, unit, chance);
     if (!totals->sampled)
-        lp_memory_stage(&totals->memory, unit, node, begin_ns, true);
+        lp_memory_begin(&totals->memory, unit, node, begin_ns);
 }
 
 static void count_unit(void *context, uint32_t unit, uint32_t quantity, uint64_t amount)
@@ -47,8 +48,9 @@ static void end_unit(void *context, uint32_t unit, uint64_t end_ns, bool truncat
     struct lp_unit_work *work = lp_iterations_end(&totals->iterations, unit, end_ns, truncated);
 
     if (!totals->sampled && work)
-        lp_memory_stage(&totals->memory, unit, work->node,
-                        end_ns > work->begin_ns ? end_ns : work->begin_ns, false);
+        lp_memory_end(&totals->memory, unit, work->node,
+                      end_ns > work->begin_ns ? end_ns : work->begin_ns,
+                      work->quantities[LLMPERF_QUANTITY_CONTEXT]);
     if (!work || truncated)
         return;
     lp_totals_derive_work(totals, work);

@@ -35,7 +35,11 @@ enum lp_memory_step {
     LP_MEMORY_RETAINED = 0,  /* value: a handle, which is freed once more */
     LP_MEMORY_BYTES = 1,     /* value: size of the allocation that the thread's next record is */
     LP_MEMORY_ALLOCATED = 2, /* value: address or handle */
-    LP_MEMORY_FREED = 3      /* likewise, before the call returns */
+    LP_MEMORY_FREED = 3,     /* likewise, before the call returns */
+    /* A memory pool of the driver after an allocation; in this order, all of one thread. */
+    LP_MEMORY_POOL = 4,          /* value: its handle */
+    LP_MEMORY_POOL_RESERVED = 5, /* value: bytes that it holds */
+    LP_MEMORY_POOL_USED = 6      /* value: the part of them that is allocated */
 };
 
 /** What a value of LP_RECORD_MEMORY is: addresses and handles may be equal. */
@@ -45,11 +49,11 @@ enum lp_memory_space { LP_MEMORY_ADDRESS = 0, LP_MEMORY_HANDLE = 1 };
 static inline uint16_t lp_memory_detail(enum lp_memory_step step, enum lp_memory_space space,
                                         uint32_t device)
 {
-    return (uint16_t)(device << 3 | (uint32_t)space << 2 | (uint32_t)step);
+    return (uint16_t)(device << 4 | (uint32_t)space << 3 | (uint32_t)step);
 }
-#define LP_MEMORY_STEP(detail)   ((uint8_t)((detail)&3))
-#define LP_MEMORY_SPACE(detail)  ((uint8_t)((detail) >> 2 & 1))
-#define LP_MEMORY_DEVICE(detail) ((uint16_t)((detail) >> 3))
+#define LP_MEMORY_STEP(detail)   ((uint8_t)((detail)&7))
+#define LP_MEMORY_SPACE(detail)  ((uint8_t)((detail) >> 3 & 1))
+#define LP_MEMORY_DEVICE(detail) ((uint16_t)((detail) >> 4))
 
 /** What happened to a request. The numbers are stored in recordings. The first two come before
  * LP_SERVED_BEGIN of the same thread; their amount is the low half of its value. */

@@ -31,21 +31,20 @@
     "call cuMemAlloc id=24576 bytes=1024\nlaunch gemv\ncall cuMemFreeAsync id=16384\nend\n"        \
     "call cuMemRelease id=1\n"
 
-static struct lp_memory_use find_use(const llmperf_profile *profile, const char *region)
+static llmperf_memory find_use(const llmperf_profile *profile, const char *region)
 {
-    for (size_t i = 0; i < profile->memory.count; i++) {
-        const struct lp_memory_use *row = &profile->memory.items[i];
+    llmperf_memory row = LLMPERF_MEMORY_INIT;
 
-        if (region ? row->region && strcmp(row->region, region) == 0 : !row->region)
-            return *row;
-    }
+    for (size_t i = 0; llmperf_profile_memory(profile, i, &row) == 0; i++)
+        if (region ? row.region && strcmp(row.region, region) == 0 : !row.region)
+            return row;
     fail_msg("no row of %s", region ? region : "the device");
-    return (struct lp_memory_use){ .device = -1 };
+    return row;
 }
 
 static void check_work(const llmperf_profile *profile)
 {
-    struct lp_memory_use device = find_use(profile, NULL), step, prefill, outside;
+    llmperf_memory device = find_use(profile, NULL), step, prefill, outside;
 
     assert_int_equal(device.device, 0);
     assert_int_equal(device.allocations, 8);
@@ -153,10 +152,73 @@ static void documents_have_the_rows(void **state)
     (void)state;
     check_document(profile, LLMPERF_DOCUMENT_METRICS_JSON, "\"kept_bytes\": " MIB);
     check_document(profile, LLMPERF_DOCUMENT_METRICS_JSON, "\"memory_points\": [");
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "| Peak | 0.001953 | most allocated");
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
-                   "| 0 | 2 | 0 | 2.000 | 2.000 | 2.000 | 1.000 |");
+                   "| `LLM@prefill` | 0 | 1 | 1.000 | 1.000 | 0 | 1.000 | 2.000 |");
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
-                   "| LLM@prefill | 0 | 1 | 0 | 1.000 | 1.000 | 2.000 |");
+                   "Not known: weights, KV cache in use: no model was given; ");
+    llmperf_profile_free(profile);
+}
+
+/* Llama 3.2 1B: 1,235,814,400 weights, 16 layers of 8 heads of 64 numbers, keys and values. */
+#define MODEL                                                                                      \
+    "nvml total=8000000000 used=3000000000\n"                                                      \
+    "begin LLM@load\nbegin default@weights\nbegin default@layer\n"                                 \
+    "call cuMemAlloc id=1 bytes=2500000000\nend\nend\n"                                            \
+    "begin default@kv_cache\ncall cuMemAllocAsync id=2 bytes=600000000 reserved=700000000\nend\n"  \
+    "call cuMemAlloc id=3 bytes=7\nend\n"                                                          \
+    "begin LLM@prefill\ncount tokens 100\ncount context 100\nlaunch gemm\nend\n"                   \
+    "nvml total=8000000000 used=5000000000\n"                                                      \
+    "repeat 3\nbegin LLM@decode_step\ncount sequences 2\ncount context 1000\n"                     \
+    "call cuMemAllocAsync id=9 bytes=10 reserved=650000000\nlaunch gemv\nend\ndone\n"
+
+static void weights_and_cache_have_names(void **state)
+{
+    llmperf_session_options options = script_options(MODEL);
+    llmperf_profile *profile;
+    llmperf_memory device;
+
+    (void)state;
+    options.model_path = "llama_3_2_1b";
+    profile = play_options(&options);
+    device = find_use(profile, NULL);
+    assert_int_equal(device.weight_bytes, UINT64_C(2) * 1235814400);
+    assert_int_equal(device.weight_allocated_bytes, 2500000000);
+    assert_int_equal(device.context_tokens, 1000);
+    assert_int_equal(device.cache_bytes, 1000 * 16 * 8 * 64 * 2 * 2);
+    assert_int_equal(device.cache_allocated_bytes, 600000000);
+    assert_int_equal(device.pool_reserved_bytes, 700000000);
+    assert_int_equal(device.pool_used_bytes, 600000000);
+    assert_int_equal(device.largest_bytes, 2500000000);
+    assert_int_equal(device.total_bytes, 8000000000);
+    assert_int_equal(device.free_bytes, 3000000000);
+    assert_null(device.reason);
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
+                   "| Weights | 2.302 | computed from the model |");
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "| KV cache capacity | 0.5588 |");
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "| Free | 2.794 |");
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "In decode steps: 3 allocations");
+    llmperf_profile_free(profile);
+}
+
+/* A model that is applied after the run, and GPUs that share it in a way that is not known. */
+static void what_does_not_follow_has_a_reason(void **state)
+{
+    llmperf_profile *profile = play_script("call cuMemAlloc id=1 bytes=100\n"
+                                           "call cuMemAlloc id=1 bytes=100 device=1\n"
+                                           "begin LLM@decode_step\ncount sequences 1\n"
+                                           "count context 10\nlaunch gemv\nend\n");
+    llmperf_memory device = find_use(profile, NULL);
+
+    (void)state;
+    assert_int_equal(device.weight_bytes, LLMPERF_UNKNOWN);
+    assert_non_null(strstr(device.reason, "no model was given; allocated for weights: no region "));
+    assert_non_null(strstr(device.reason, "GPU memory, free: NVML did not report"));
+    assert_int_equal(llmperf_profile_apply_model(profile, "llama_3_2_1b", NULL), 0);
+    device = find_use(profile, NULL);
+    assert_int_equal(device.weight_bytes, LLMPERF_UNKNOWN);
+    assert_int_equal(device.cache_bytes, LLMPERF_UNKNOWN);
+    assert_non_null(strstr(device.reason, "the process used several GPUs, and tensor_parallel"));
     llmperf_profile_free(profile);
 }
 
@@ -216,6 +278,8 @@ int main(void)
         cmocka_unit_test(without_allocations_there_are_no_rows),
         cmocka_unit_test(tier_light_has_none),
         cmocka_unit_test(documents_have_the_rows),
+        cmocka_unit_test(weights_and_cache_have_names),
+        cmocka_unit_test(what_does_not_follow_has_a_reason),
         cmocka_unit_test(recordings_run_files_and_merged_runs_keep_the_rows),
         cmocka_unit_test(allocations_in_decode_steps_are_advice),
     };

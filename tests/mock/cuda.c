@@ -3,6 +3,7 @@
 #include "tests/mock/cuda.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,8 @@ int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceGetUuid_v2(unsigned char uuid[16], int device);
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
+int cuDeviceGetMemPool(uint64_t *pool, int device);
+int cuMemPoolGetAttribute(uint64_t pool, int attribute, uint64_t *value);
 int cuCtxGetCurrent(void **context);
 int cuCtxGetDevice(int *device);
 int cuCtxSetCurrent(void *context);
@@ -78,6 +81,19 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
 {
     *flags = 0;
     *active = device < 32 && (state.active >> device & 1);
+    return 0;
+}
+
+int cuDeviceGetMemPool(uint64_t *pool, int device)
+{
+    *pool = 1000 + (uint64_t)device;
+    return 0;
+}
+
+/* Reserved (5): 1000 times the handle; used (7): twice. */
+int cuMemPoolGetAttribute(uint64_t pool, int attribute, uint64_t *value)
+{
+    *value = pool * (attribute == 5 ? 1000 : attribute == 7 ? 2 : 0);
     return 0;
 }
 

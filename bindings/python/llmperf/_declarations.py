@@ -179,6 +179,7 @@ LLMPERF_ROWS_SLOW_REQUESTS = 16
 LLMPERF_ROWS_LOAD = 17
 LLMPERF_ROWS_HOST_CALLS = 18
 LLMPERF_ROWS_ENERGY = 19
+LLMPERF_ROWS_MEMORY = 20
 LLMPERF_UNKNOWN = 2**64 - 1
 LLMPERF_ITERATIONS_KEPT = 1024
 LLMPERF_ITERATION_CLASSES = 16
@@ -779,6 +780,35 @@ class llmperf_host_call(Structure):
     ]
 
 
+class llmperf_memory(Structure):
+    _fields_ = [
+        ("struct_size", c_size_t),
+        ("region", c_char_p),
+        ("device", c_int32),
+        ("process_id", c_uint32),
+        ("allocations", c_uint64),
+        ("frees", c_uint64),
+        ("unmatched", c_uint64),
+        ("allocated_bytes", c_uint64),
+        ("freed_bytes", c_uint64),
+        ("largest_bytes", c_uint64),
+        ("live_bytes", c_uint64),
+        ("peak_bytes", c_uint64),
+        ("peak_ns", c_uint64),
+        ("kept_bytes", c_uint64),
+        ("pool_reserved_bytes", c_uint64),
+        ("pool_used_bytes", c_uint64),
+        ("context_tokens", c_uint64),
+        ("weight_bytes", c_uint64),
+        ("weight_allocated_bytes", c_uint64),
+        ("cache_bytes", c_uint64),
+        ("cache_allocated_bytes", c_uint64),
+        ("total_bytes", c_uint64),
+        ("free_bytes", c_uint64),
+        ("reason", c_char_p),
+    ]
+
+
 class llmperf_operator_stats(Structure):
     _fields_ = [
         ("struct_size", c_size_t),
@@ -1280,6 +1310,7 @@ STRUCTURES: List[Any] = [
     llmperf_kernel_stats,
     llmperf_kernel_shape,
     llmperf_host_call,
+    llmperf_memory,
     llmperf_operator_stats,
     llmperf_metric_stats,
     llmperf_iteration,
@@ -1356,6 +1387,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_profile_metric": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_metric_stats)]),
     "llmperf_profile_window": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_window_stats)]),
     "llmperf_profile_window_kernel": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_window_kernel)]),
+    "llmperf_profile_memory": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_memory)]),
     "llmperf_profile_energy": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_energy)]),
     "llmperf_profile_requests": (c_int, [POINTER(llmperf_profile), POINTER(llmperf_requests)]),
     "llmperf_profile_latency": (c_int, [POINTER(llmperf_profile), c_size_t, POINTER(llmperf_latency)]),

@@ -123,6 +123,17 @@ class Profile:
         return self._rows(_native.LLMPERF_ROWS_HOST_CALLS, library().llmperf_profile_host_call,
                           _native.llmperf_host_call)
 
+    def memory(self) -> List[Row]:
+        """Device memory that was allocated in the session, in tier deep.
+
+        A row for each device (region None), then one for each region, most allocated first: region,
+        device, allocations, frees, allocated_bytes, largest_bytes, live_bytes, peak_bytes. Devices
+        have kept_bytes, pool_reserved_bytes, pool_used_bytes, weight_bytes, cache_bytes,
+        cache_allocated_bytes, total_bytes, free_bytes, and in reason why one of these is None.
+        """
+        return self._rows(_native.LLMPERF_ROWS_MEMORY, library().llmperf_profile_memory,
+                          _native.llmperf_memory)
+
     def operators(self) -> List[Row]:
         """A row for each label below a stage, largest total first.
 

@@ -457,9 +457,8 @@ static void put_document(struct lp_metrics *metrics)
                 lp_row_count(metrics->findings->profile, LP_ROW_OPERATOR));
     put_kernels(metrics);
     lp_put_kernel_shapes(metrics);
-    lp_put_rows(metrics, "memory", LP_ROW_MEMORY,
-                lp_row_at(metrics->findings->profile, LP_ROW_MEMORY, 0),
-                lp_row_count(metrics->findings->profile, LP_ROW_MEMORY));
+    lp_put_rows(metrics, "memory", LP_ROW_MEMORY, metrics->findings->memory.rows.items,
+                metrics->findings->memory.rows.count);
     lp_put_rows(metrics, "memory_points", LP_ROW_MEMORY_POINT,
                 lp_row_at(metrics->findings->profile, LP_ROW_MEMORY_POINT, 0),
                 lp_row_count(metrics->findings->profile, LP_ROW_MEMORY_POINT));

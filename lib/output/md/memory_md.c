@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
@@ -7,71 +9,140 @@
 
 #define MOST 15u /* rows of regions; metrics.json has all */
 
-static void add_mib(struct lp_text *out, uint64_t bytes)
+/* A line of the table of GPUs. */
+static const struct quantity {
+    size_t member;
+    const char *name, *meaning;
+} quantities[] = {
+    { offsetof(llmperf_memory, weight_bytes), "Weights", "computed from the model" },
+    { offsetof(llmperf_memory, weight_allocated_bytes), "Allocated for weights",
+      "by calls in regions named `weights`, not freed" },
+    { offsetof(llmperf_memory, cache_bytes), "KV cache in use",
+      "computed from the model, for the step with most tokens of context" },
+    { offsetof(llmperf_memory, cache_allocated_bytes), "KV cache capacity",
+      "allocated by calls in regions named `kv_cache`, not freed" },
+    { offsetof(llmperf_memory, kept_bytes), "Allocated before the first stage",
+      "not freed: weights, and a KV cache that is allocated once" },
+    { offsetof(llmperf_memory, peak_bytes), "Peak", "most allocated at once" },
+    { offsetof(llmperf_memory, largest_bytes), "Largest allocation", "of one call of the driver" },
+    { offsetof(llmperf_memory, live_bytes), "At the end", "allocated and not freed" },
+    { offsetof(llmperf_memory, pool_reserved_bytes), "Memory pools: reserved",
+      "most that pools of the driver (`cudaMallocAsync`) held" },
+    { offsetof(llmperf_memory, pool_used_bytes), "Memory pools: used",
+      "most of it in use at once" },
+    { offsetof(llmperf_memory, free_bytes), "Free", "used by no process whenever NVML was read" },
+    { offsetof(llmperf_memory, total_bytes), "GPU memory", "of all processes, used and free" },
+};
+
+static void add_size(struct lp_text *out, uint64_t bytes, double unit)
 {
-    lp_md_cell_number(out, bytes == LLMPERF_UNKNOWN ? (double)NAN : (double)bytes / 1048576);
+    lp_md_cell_number(out, bytes == LLMPERF_UNKNOWN ? (double)NAN : (double)bytes / unit);
 }
 
-static void add_device(const struct lp_memory_use *row, struct lp_text *out)
+/* Devices come first. */
+static size_t count_devices(const struct lp_findings *findings)
 {
-    lp_text_puts(out, "|");
-    lp_md_cell_device(out, row->device);
-    lp_md_cell_count(out, row->allocations);
-    lp_md_cell_count(out, row->frees);
-    add_mib(out, row->allocated_bytes);
-    add_mib(out, row->peak_bytes);
-    add_mib(out, row->live_bytes);
-    add_mib(out, row->kept_bytes);
-    lp_text_puts(out, "\n");
+    size_t count = 0;
+
+    while (count < findings->memory.rows.count && !findings->memory.rows.items[count].region)
+        count++;
+    return count;
 }
 
-static void add_region(const struct lp_memory_use *row, struct lp_text *out)
+static void add_heads(const struct lp_findings *findings, size_t devices, struct lp_text *out)
 {
-    lp_text_puts(out, "|");
-    lp_md_cell_text(out, *row->region ? row->region : LP_MD_UNKNOWN);
-    lp_md_cell_device(out, row->device);
-    lp_md_cell_count(out, row->allocations);
-    lp_md_cell_count(out, row->frees);
-    add_mib(out, row->allocated_bytes);
-    add_mib(out, row->live_bytes);
-    add_mib(out, row->peak_bytes);
-    lp_text_puts(out, "\n");
-}
+    lp_text_puts(out, "| GiB |");
+    for (size_t i = 0; i < devices; i++) {
+        const llmperf_memory *row = &findings->memory.rows.items[i];
+        uint32_t process = lp_shown_process(findings->profile, row->process_id);
 
-static void add_rows(const struct lp_findings *findings, bool devices, struct lp_text *out)
-{
-    size_t count = lp_row_count(findings->profile, LP_ROW_MEMORY), shown = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct lp_memory_use *row = lp_row_at(findings->profile, LP_ROW_MEMORY, i);
-
-        if (devices && !row->region)
-            add_device(row, out);
-        else if (!devices && row->region && shown++ < MOST)
-            add_region(row, out);
+        lp_text_printf(out, " GPU %" PRId32, row->device);
+        if (process)
+            lp_text_printf(out, ", process %" PRIu32, process);
+        lp_text_puts(out, " |");
     }
-    if (shown > MOST)
-        lp_text_printf(out, "\nmetrics.json has all %zu rows.\n", shown);
+    lp_text_puts(out, " Meaning |\n| --- |");
+    for (size_t i = 0; i < devices; i++)
+        lp_text_puts(out, " ---: |");
+    lp_text_puts(out, " --- |\n");
+}
+
+static void add_devices(const struct lp_findings *findings, struct lp_text *out)
+{
+    size_t devices = count_devices(findings);
+    const char *reason = NULL;
+
+    add_heads(findings, devices, out);
+    for (size_t k = 0; k < sizeof(quantities) / sizeof(quantities[0]); k++) {
+        lp_text_printf(out, "| %s |", quantities[k].name);
+        for (size_t i = 0; i < devices; i++) {
+            const char *row = (const char *)&findings->memory.rows.items[i];
+
+            add_size(out, *(const uint64_t *)(const void *)(row + quantities[k].member),
+                     1073741824);
+        }
+        lp_text_printf(out, " %s |\n", quantities[k].meaning);
+    }
+    for (size_t i = 0; i < devices && !reason; i++)
+        reason = findings->memory.rows.items[i].reason;
+    if (reason)
+        lp_text_printf(out, "\nNot known: %s.\n", reason);
+}
+
+static void add_region(const llmperf_memory *row, struct lp_text *out)
+{
+    lp_text_puts(out, "|");
+    lp_md_cell_region(out, row->region);
+    lp_md_cell_device(out, row->device);
+    lp_md_cell_count(out, row->allocations);
+    add_size(out, row->allocated_bytes, 1048576);
+    add_size(out, row->largest_bytes, 1048576);
+    lp_md_cell_count(out, row->frees);
+    add_size(out, row->live_bytes, 1048576);
+    add_size(out, row->peak_bytes, 1048576);
+    lp_text_puts(out, "\n");
+}
+
+/* Calls in steps of decode, of all GPUs. */
+static void add_steps(const struct lp_findings *findings, struct lp_text *out)
+{
+    uint64_t allocations = 0, frees = 0, bytes = 0;
+
+    for (size_t i = 0; i < findings->memory.rows.count; i++) {
+        const llmperf_memory *row = &findings->memory.rows.items[i];
+
+        if (!row->region || !strstr(row->region, "LLM@decode_step"))
+            continue;
+        allocations += row->allocations;
+        frees += row->frees;
+        bytes += row->allocated_bytes;
+    }
+    lp_text_printf(out,
+                   "\nIn decode steps: %" PRIu64 " allocations (%.4g MiB in all) and %" PRIu64
+                   " frees.\n",
+                   allocations, (double)bytes / 1048576, frees);
 }
 
 void lp_memory_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (lp_row_count(findings->profile, LP_ROW_MEMORY) == 0)
+    size_t devices = count_devices(findings), count = findings->memory.rows.count;
+
+    if (count == 0)
         return;
     lp_text_puts(out,
-                 "\n## Device memory\n\nMemory that the program allocated during the session. Not "
-                 "included: memory from before the session, CUDA contexts and code, memory nodes "
-                 "of graphs, managed memory, and what a pool keeps beyond its allocations. An "
-                 "allocator of the engine, such as PyTorch's, allocates larger blocks and divides "
-                 "them itself.\n\n"
-                 "| GPU | Allocations | Frees | Allocated MiB | Peak MiB | Live at the end MiB | "
-                 "Kept from before the first stage MiB |\n"
-                 "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    add_rows(findings, true, out);
-    lp_text_puts(out,
-                 "\nBy region, without nested regions; peak: on the GPU while a call of the "
-                 "stage was open.\n\n"
-                 "| Region | GPU | Allocations | Frees | Allocated MiB | Live at the end MiB | "
-                 "Peak MiB |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    add_rows(findings, false, out);
+                 "\n## Device memory\n\nMemory that the program allocated from the CUDA driver "
+                 "during the session. An allocator that divides large blocks itself, such as "
+                 "PyTorch's, appears with what it reserves. Not included: memory from before the "
+                 "session, CUDA contexts and code, memory nodes of graphs, managed memory.\n\n");
+    add_devices(findings, out);
+    add_steps(findings, out);
+    lp_text_puts(out, "\nBy region, without nested regions, most allocated first. Peak: most on "
+                      "the GPU while a call of the stage was open.\n\n"
+                      "| Region | GPU | Allocations | Allocated MiB | Largest MiB | Frees | Not "
+                      "freed MiB | Peak MiB |\n"
+                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    for (size_t i = devices; i < count && i < devices + MOST; i++)
+        add_region(&findings->memory.rows.items[i], out);
+    if (count > devices + MOST)
+        lp_text_printf(out, "\nmetrics.json has all %zu rows.\n", count - devices);
 }

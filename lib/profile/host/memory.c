@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#define STAGE_BEGIN 4 /* after the steps of enum lp_memory_step */
-#define STAGE_END   5
+#define STAGE_BEGIN 8 /* after the steps of enum lp_memory_step */
+#define STAGE_END   9
 
 #define NO_DEVICE LP_MEMORY_DEVICES
 
@@ -25,15 +25,15 @@ static void add_event(struct lp_memory *memory, const struct lp_memory_event *ev
         memory->failed = true;
 }
 
-/* Where the bytes of a thread's next allocation are kept; NULL without memory. */
-static uint64_t *bytes_of(struct lp_memory *memory, uint32_t thread)
+/* NULL without memory. */
+static struct lp_memory_pending *pending_of(struct lp_memory *memory, uint32_t thread)
 {
-    while (memory->bytes.count <= thread)
-        if (lp_vector_push(&memory->bytes, 0) < 0) {
+    while (memory->pending.count <= thread)
+        if (lp_vector_push(&memory->pending, (struct lp_memory_pending){ { 0 } }) < 0) {
             memory->failed = true;
             return NULL;
         }
-    return &memory->bytes.items[thread];
+    return &memory->pending.items[thread];
 }
 
 void lp_memory_record(struct lp_memory *memory, uint32_t thread, const struct lp_record *record)
@@ -43,30 +43,41 @@ void lp_memory_record(struct lp_memory *memory, uint32_t thread, const struct lp
                                      .node = record->node,
                                      .detail = record->detail,
                                      .kind = LP_MEMORY_STEP(record->detail) };
-    uint64_t *bytes = bytes_of(memory, thread);
+    struct lp_memory_pending *pending = pending_of(memory, thread);
 
-    if (!bytes)
+    if (!pending)
         return;
-    if (event.kind == LP_MEMORY_BYTES) {
-        *bytes = record->value;
+    if (event.kind == LP_MEMORY_BYTES || event.kind == LP_MEMORY_POOL ||
+        event.kind == LP_MEMORY_POOL_RESERVED) {
+        pending->values[event.kind] = record->value;
         return;
     }
-    event.bytes = *bytes;
-    *bytes = 0;
+    event.bytes = pending->values[LP_MEMORY_BYTES];
+    if (event.kind == LP_MEMORY_POOL_USED) {
+        event.address = pending->values[LP_MEMORY_POOL];
+        event.bytes = pending->values[LP_MEMORY_POOL_RESERVED];
+        event.used = record->value;
+    }
+    *pending = (struct lp_memory_pending){ { 0 } };
     /* Without its size: the record before was lost. */
-    if (event.kind == LP_MEMORY_FREED || event.kind == LP_MEMORY_RETAINED ||
-        (event.kind == LP_MEMORY_ALLOCATED && event.bytes > 0))
+    if (event.bytes > 0 || event.kind == LP_MEMORY_FREED || event.kind == LP_MEMORY_RETAINED)
         add_event(memory, &event);
 }
 
-void lp_memory_stage(struct lp_memory *memory, uint32_t unit, uint32_t node, uint64_t time_ns,
-                     bool begins)
+void lp_memory_begin(struct lp_memory *memory, uint32_t unit, uint32_t node, uint64_t time_ns)
 {
-    struct lp_memory_event event = {
-        .time_ns = time_ns, .node = node, .unit = unit, .kind = begins ? STAGE_BEGIN : STAGE_END
-    };
+    add_event(memory, &(struct lp_memory_event){
+                          .time_ns = time_ns, .node = node, .unit = unit, .kind = STAGE_BEGIN });
+}
 
-    add_event(memory, &event);
+void lp_memory_end(struct lp_memory *memory, uint32_t unit, uint32_t node, uint64_t time_ns,
+                   uint64_t context_tokens)
+{
+    add_event(memory, &(struct lp_memory_event){ .time_ns = time_ns,
+                                                 .bytes = context_tokens,
+                                                 .node = node,
+                                                 .unit = unit,
+                                                 .kind = STAGE_END });
 }
 
 static size_t find_device(struct lp_memory *memory, uint16_t device)
@@ -78,6 +89,11 @@ static size_t find_device(struct lp_memory *memory, uint16_t device)
     if (i == memory->device_count && i < LP_MEMORY_DEVICES)
         memory->devices[memory->device_count++] = (struct lp_memory_device){ .device = device };
     return i;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
 }
 
 static uint32_t find_row(struct lp_memory *memory, uint32_t node, size_t device)
@@ -105,8 +121,8 @@ static void halve_levels(struct lp_memory_device *device)
     for (size_t i = 1; i < device->levels.count; i++)
         if (items[i].time_ns - items[kept].time_ns >= device->interval_ns)
             items[++kept] = items[i];
-        else if (items[i].bytes > items[kept].bytes)
-            items[kept].bytes = items[i].bytes;
+        else
+            items[kept].bytes = larger(items[kept].bytes, items[i].bytes);
     device->levels.count = kept + 1;
 }
 
@@ -122,7 +138,7 @@ static void note_level(struct lp_memory *memory, struct lp_memory_device *device
         device->peak_ns = time_ns;
     }
     if (last && level.time_ns - last->time_ns < device->interval_ns) {
-        last->bytes = level.bytes > last->bytes ? level.bytes : last->bytes;
+        last->bytes = larger(last->bytes, level.bytes);
         return;
     }
     if (lp_vector_push(&device->levels, level) < 0)
@@ -192,11 +208,9 @@ static bool follow(struct lp_memory *memory, const struct lp_allocation *allocat
 
 static void raise_stages(struct lp_memory *memory, size_t device)
 {
-    uint64_t live_bytes = memory->devices[device].live_bytes;
-
     for (size_t i = 0; i < memory->open.count; i++)
-        if (live_bytes > memory->open.items[i].peak_bytes[device])
-            memory->open.items[i].peak_bytes[device] = live_bytes;
+        memory->open.items[i].peak_bytes[device] =
+            larger(memory->open.items[i].peak_bytes[device], memory->devices[device].live_bytes);
 }
 
 static void allocate(struct lp_memory *memory, const struct lp_memory_event *event)
@@ -219,6 +233,7 @@ static void allocate(struct lp_memory *memory, const struct lp_memory_event *eve
     row = &memory->rows.items[fresh.row];
     row->allocations++;
     row->allocated_bytes += event->bytes;
+    row->largest_bytes = larger(row->largest_bytes, event->bytes);
     if (before) { /* its end was not seen */
         row->unmatched++;
         forget(memory, before);
@@ -266,6 +281,31 @@ static void release(struct lp_memory *memory, const struct lp_memory_event *even
     note_level(memory, &memory->devices[device], event->time_ns);
 }
 
+static void note_pool(struct lp_memory *memory, const struct lp_memory_event *event)
+{
+    struct lp_memory_pool pool = { event->address, event->bytes, event->used,
+                                   find_device(memory, LP_MEMORY_DEVICE(event->detail)) };
+    uint64_t reserved = 0, used = 0;
+    size_t at = 0;
+
+    while (at < memory->pools.count && memory->pools.items[at].handle != pool.handle)
+        at++;
+    if (at < memory->pools.count)
+        memory->pools.items[at] = pool;
+    else if (lp_vector_push(&memory->pools, pool) < 0)
+        memory->failed = true;
+    for (size_t i = 0; i < memory->pools.count; i++)
+        if (memory->pools.items[i].device == pool.device) {
+            reserved += memory->pools.items[i].reserved_bytes;
+            used += memory->pools.items[i].used_bytes;
+        }
+    if (pool.device == NO_DEVICE)
+        return;
+    memory->devices[pool.device].reserved_bytes =
+        larger(memory->devices[pool.device].reserved_bytes, reserved);
+    memory->devices[pool.device].used_bytes = larger(memory->devices[pool.device].used_bytes, used);
+}
+
 static void begin_stage(struct lp_memory *memory, const struct lp_memory_event *event)
 {
     struct lp_memory_stage stage = { .unit = event->unit, .node = event->node };
@@ -291,10 +331,11 @@ static void end_stage(struct lp_memory *memory, const struct lp_memory_event *ev
         uint32_t row = find_row(memory, stage->node, i);
         struct lp_memory_total *total = row == LP_HASHMAP_NONE ? NULL : &memory->rows.items[row];
 
-        if (total && (!total->has_peak || stage->peak_bytes[i] > total->peak_bytes))
-            total->peak_bytes = stage->peak_bytes[i];
-        if (total)
-            total->has_peak = true;
+        if (!total)
+            continue;
+        total->peak_bytes = larger(total->peak_bytes, stage->peak_bytes[i]);
+        total->context_tokens = larger(total->context_tokens, event->bytes);
+        total->has_peak = true;
     }
     memory->open.items[at - 1] = memory->open.items[--memory->open.count];
 }
@@ -329,6 +370,9 @@ void lp_memory_settle(struct lp_memory *memory, uint64_t until_ns)
         case LP_MEMORY_RETAINED:
             retain(memory, &events[done]);
             break;
+        case LP_MEMORY_POOL_USED:
+            note_pool(memory, &events[done]);
+            break;
         case STAGE_BEGIN:
             begin_stage(memory, &events[done]);
             break;
@@ -361,7 +405,8 @@ void lp_memory_clear(struct lp_memory *memory)
     for (size_t i = 0; i < memory->device_count; i++)
         lp_vector_clear(&memory->devices[i].levels);
     lp_vector_clear(&memory->events);
-    lp_vector_clear(&memory->bytes);
+    lp_vector_clear(&memory->pending);
+    lp_vector_clear(&memory->pools);
     lp_vector_clear(&memory->allocations);
     lp_vector_clear(&memory->vacant);
     lp_hashmap_clear(&memory->index);

@@ -18,7 +18,10 @@
 
 /** What is to be done, at a time. */
 struct lp_memory_event {
-    uint64_t time_ns, address, bytes;
+    uint64_t time_ns;
+    uint64_t address; /* of a pool: its handle */
+    uint64_t bytes;   /* of a pool: reserved ones; end of a stage: tokens of context */
+    uint64_t used;    /* of a pool */
     uint32_t node;
     uint32_t unit; /* begin and end of a stage */
     uint16_t detail;
@@ -39,9 +42,10 @@ struct lp_memory_total {
     uint32_t node;
     uint8_t device; /* index */
     uint64_t allocations, frees, unmatched;
-    uint64_t allocated_bytes, freed_bytes;
-    uint64_t live_bytes; /* of what it allocated */
-    uint64_t peak_bytes; /* most live bytes on the device in calls of the stage */
+    uint64_t allocated_bytes, freed_bytes, largest_bytes;
+    uint64_t live_bytes;     /* of what it allocated */
+    uint64_t context_tokens; /* most of a call of the stage; 0: not counted */
+    uint64_t peak_bytes;     /* most live bytes on the device in calls of the stage */
     bool has_peak;
 };
 
@@ -53,7 +57,8 @@ struct lp_memory_level {
 struct lp_memory_device {
     uint16_t device;
     uint64_t live_bytes, peak_bytes, peak_ns;
-    uint64_t interval_ns; /* of the points: doubled when there are too many */
+    uint64_t reserved_bytes, used_bytes; /* most of its pools together; 0: none */
+    uint64_t interval_ns;                /* of the points: doubled when there are too many */
     LP_VECTOR(struct lp_memory_level) levels;
 };
 
@@ -63,11 +68,23 @@ struct lp_memory_stage {
     uint64_t peak_bytes[LP_MEMORY_DEVICES];
 };
 
+/** Values of records that belong to the one that comes next, by enum lp_memory_step. */
+struct lp_memory_pending {
+    uint64_t values[LP_MEMORY_POOL_USED];
+};
+
+/** A memory pool of the driver, after its last allocation. */
+struct lp_memory_pool {
+    uint64_t handle, reserved_bytes, used_bytes;
+    size_t device; /* index */
+};
+
 /** Zero-initialised: empty. */
 struct lp_memory {
-    LP_VECTOR(struct lp_memory_event) events; /* not applied yet */
-    bool unsorted;                            /* they are not in order */
-    LP_VECTOR(uint64_t) bytes;                /* by thread: of the allocation that comes next */
+    LP_VECTOR(struct lp_memory_event) events;    /* not applied yet */
+    bool unsorted;                               /* they are not in order */
+    LP_VECTOR(struct lp_memory_pending) pending; /* by thread */
+    LP_VECTOR(struct lp_memory_pool) pools;
     LP_VECTOR(struct lp_allocation) allocations;
     LP_VECTOR(uint32_t) vacant; /* of the allocations */
     struct lp_hashmap index;    /* (address, space) -> allocation, possibly not live any more */
@@ -84,9 +101,13 @@ struct lp_memory {
 /** LP_RECORD_MEMORY of a thread, in its order. */
 void lp_memory_record(struct lp_memory *memory, uint32_t thread, const struct lp_record *record);
 
-/** A call of a stage begins or ends. */
-void lp_memory_stage(struct lp_memory *memory, uint32_t unit, uint32_t node, uint64_t time_ns,
-                     bool begins);
+/** A call of a stage begins. */
+void lp_memory_begin(struct lp_memory *memory, uint32_t unit, uint32_t node, uint64_t time_ns);
+
+/** It ends.
+ * @param context_tokens  That it counted; 0: none. */
+void lp_memory_end(struct lp_memory *memory, uint32_t unit, uint32_t node, uint64_t time_ns,
+                   uint64_t context_tokens);
 
 /** All records up to this time were passed. */
 void lp_memory_settle(struct lp_memory *memory, uint64_t until_ns);

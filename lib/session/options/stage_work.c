@@ -347,21 +347,45 @@ static int add_sweep(const struct lp_stage_work *work, llmperf_profile *profile)
     return status;
 }
 
+static int set_number(llmperf_profile *profile, const char *key, uint64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    return lp_profile_set_fact(profile, key, text);
+}
+
+/* What a GPU holds: a step of one token writes as much of the KV cache as each token needs. */
+static int add_sizes(const struct lp_stage_work *work, llmperf_profile *profile)
+{
+    llmperf_step step = LLMPERF_STEP_INIT;
+    llmperf_work out = LLMPERF_WORK_INIT;
+    int status = 0;
+
+    if (work->parallel.tensor == 1 && work->parallel.expert == 1)
+        status = set_number(profile, LP_WEIGHTS_FACT, work->info.weight_bytes);
+    step.phase = LLMPERF_PHASE_DECODE;
+    step.requests = 1;
+    if (status == 0 && work->info.has_decoder && work->info.window_layers == 0 &&
+        lp_parallel_apply(&work->parallel, &step) == 0 &&
+        llmperf_model_work(work->model, &step, &out) == 0)
+        status = set_number(profile, LP_KV_TOKEN_FACT, out.kv_write_bytes);
+    return status;
+}
+
 int lp_stage_work_facts(const struct lp_stage_work *work, const char *dtype,
                         llmperf_profile *profile)
 {
-    char total[24], active[24];
+    const llmperf_model_info *info = &work->info;
     int status;
 
-    snprintf(total, sizeof(total), "%" PRIu64, work->info.parameters_total);
-    snprintf(active, sizeof(active), "%" PRIu64, work->info.parameters_active);
-    if ((status = lp_profile_set_fact(profile, "model_name", work->info.name)) < 0 ||
-        (status = lp_profile_set_fact(profile, "model_family", work->info.family)) < 0 ||
-        (status = lp_profile_set_fact(profile, "model_convention", work->info.convention)) < 0 ||
-        (status = lp_profile_set_fact(profile, "model_parameters_total", total)) < 0 ||
-        (status = lp_profile_set_fact(profile, "model_parameters_active", active)) < 0 ||
+    if ((status = lp_profile_set_fact(profile, "model_name", info->name)) < 0 ||
+        (status = lp_profile_set_fact(profile, "model_family", info->family)) < 0 ||
+        (status = lp_profile_set_fact(profile, "model_convention", info->convention)) < 0 ||
+        (status = set_number(profile, "model_parameters_total", info->parameters_total)) < 0 ||
+        (status = set_number(profile, "model_parameters_active", info->parameters_active)) < 0 ||
         (status = lp_profile_set_fact(profile, "dtype", dtype ? dtype : compute_dtype(work))) < 0 ||
-        (status = add_lines(work, profile)) < 0 ||
+        (status = add_sizes(work, profile)) < 0 || (status = add_lines(work, profile)) < 0 ||
         (status = add_stage_operators(work, profile)) < 0 ||
         (status = add_sweep(work, profile)) < 0)
         return status;

@@ -49,8 +49,8 @@ static _Atomic bool
 static bool exceed_pool; /* this CUPTI crashes on a NULL buffer, so buffers are never refused */
 static uint8_t graph_calls[1024]; /* callback id -> enum lp_graph_call */
 
-/* A launch during stream capture becomes a graph node: CUPTI reports the node between enter and
- * exit of the call, on the same thread. */
+/* A launch or allocation during stream capture becomes a graph node: CUPTI reports the node between
+ * enter and exit of the call, on the same thread. */
 static __thread bool node_created;
 
 static _Atomic bool host_calls_on; /* lengths of calls are recorded */
@@ -135,9 +135,11 @@ static void on_call(uint32_t id, const struct lp_cupti_callback_data *data)
 
     if (timed && enter && lp_cupti_call_switches(id))
         lp_cupti_call_enter(id);
-    if (timed && enter)
+    if (timed && enter) {
+        node_created = false;
         begin_host_call();
-    if (timed && host_call_began != 0)
+    }
+    if (timed && host_call_began != 0 && !node_created)
         lp_cupti_memory_call(cupti, id, data);
     if (id < sizeof(graph_calls) && graph_calls[id])
         on_graph_call((enum lp_graph_call)graph_calls[id], data);

@@ -4,6 +4,7 @@
 #include "lib/record/host_calls.h"
 #include "lib/record/record.h"
 #include "lib/regions/threads.h"
+#include "lib/device/driver.h"
 #include "lib/sources/cupti/calls.h"
 
 /* The first versions of these calls have 32-bit addresses. */
@@ -43,6 +44,19 @@ static void allocated(enum lp_memory_space space, uint32_t device, uint64_t valu
     lp_thread_memory(lp_memory_detail(LP_MEMORY_ALLOCATED, space, device), value);
 }
 
+/* Asked for after the call: CUPTI's own records of pools differ between its versions. */
+static void note_pool(uint32_t device, uint64_t pool)
+{
+    uint64_t reserved, used;
+
+    if (!lp_driver_pool(device, &pool, &reserved, &used))
+        return;
+    lp_thread_memory(lp_memory_detail(LP_MEMORY_POOL, LP_MEMORY_ADDRESS, device), pool);
+    lp_thread_memory(lp_memory_detail(LP_MEMORY_POOL_RESERVED, LP_MEMORY_ADDRESS, device),
+                     reserved);
+    lp_thread_memory(lp_memory_detail(LP_MEMORY_POOL_USED, LP_MEMORY_ADDRESS, device), used);
+}
+
 /* Memory with a handle may also be of the host. */
 static void created(const struct lp_cupti_callback_data *data)
 {
@@ -58,20 +72,21 @@ static void end_call(const struct lp_cupti *cupti, uint32_t call,
                      const struct lp_cupti_callback_data *data)
 {
     const int *result = data->function_return_value;
+    uint32_t device = device_of(cupti, data);
 
     if (!result || *result != 0)
         return;
     if (call == LP_CALL_cuMemCreate)
         created(data);
     else if (call == LP_CALL_cuMemRetainAllocationHandle)
-        lp_thread_memory(
-            lp_memory_detail(LP_MEMORY_RETAINED, LP_MEMORY_HANDLE, device_of(cupti, data)),
-            target(data, 0));
+        lp_thread_memory(lp_memory_detail(LP_MEMORY_RETAINED, LP_MEMORY_HANDLE, device),
+                         target(data, 0));
     else if (call == LP_CALL_cuMemAllocPitch)
-        allocated(LP_MEMORY_ADDRESS, device_of(cupti, data), target(data, 0),
-                  target(data, 1) * parameter(data, 3));
+        allocated(LP_MEMORY_ADDRESS, device, target(data, 0), target(data, 1) * parameter(data, 3));
     else
-        allocated(LP_MEMORY_ADDRESS, device_of(cupti, data), target(data, 0), parameter(data, 1));
+        allocated(LP_MEMORY_ADDRESS, device, target(data, 0), parameter(data, 1));
+    if (call == LP_CALL_cuMemAllocAsync || call == LP_CALL_cuMemAllocFromPoolAsync)
+        note_pool(device, call == LP_CALL_cuMemAllocFromPoolAsync ? parameter(data, 2) : 0);
 }
 
 void lp_cupti_memory_call(const struct lp_cupti *cupti, uint32_t id,

@@ -124,6 +124,20 @@ static int report_memory(struct lp_fake_player *player, struct lp_fake_thread *t
                                  value);
 }
 
+/* The pool of the device, of which only this allocation is in use. */
+static int report_pool(struct lp_fake_player *player, struct lp_fake_thread *thread,
+                       const struct lp_fake_op *op)
+{
+    const uint64_t values[] = { op->values[LP_FAKE_DEVICE] + 1, op->values[LP_FAKE_RESERVED],
+                                op->values[LP_FAKE_BYTES] };
+    int status = 0;
+
+    for (int i = 0; i < 3 && status == 0; i++)
+        status =
+            report_memory(player, thread, op, (enum lp_memory_step)(LP_MEMORY_POOL + i), values[i]);
+    return status;
+}
+
 /* Memory is freed before the call returns, and allocated when it does. */
 int lp_fake_play_host_call(struct lp_fake_player *player, struct lp_fake_thread *thread,
                            const struct lp_fake_op *op)
@@ -141,6 +155,8 @@ int lp_fake_play_host_call(struct lp_fake_player *player, struct lp_fake_thread 
     if (purpose == LP_HOST_ALLOCATE &&
         (status = report_memory(player, thread, op, LP_MEMORY_BYTES, bytes)) == 0)
         status = report_memory(player, thread, op, LP_MEMORY_ALLOCATED, id);
+    if (op->values[LP_FAKE_RESERVED] > 0 && purpose == LP_HOST_ALLOCATE && status == 0)
+        status = report_pool(player, thread, op);
     return status == 0 && player->memory_activities
                ? report_host_call(player, thread, op, op->choice)
                : status;

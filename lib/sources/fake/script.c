@@ -137,8 +137,8 @@ static const struct statement statements[] = {
       KEY(TOKENS) | KEY(ARRIVAL) | KEY(ID),
       "request begin|first|tokens|finish|stop|length|abort|fail N [tokens=N] [arrival=NS] [id=N]" },
     { "call", LP_FAKE_HOST_CALL, ARGUMENT_NAME, NULL, 0, 0,
-      KEY(HOST) | KEY(ID) | KEY(BYTES) | KEY(DEVICE),
-      "call FUNCTION [host=NS] [id=N] [bytes=N] [device=N]" },
+      KEY(HOST) | KEY(ID) | KEY(BYTES) | KEY(DEVICE) | KEY(RESERVED),
+      "call FUNCTION [host=NS] [id=N] [bytes=N] [device=N] [reserved=N]" },
     { "nvml", LP_FAKE_NVML, ARGUMENT_NONE, NULL, 0, 0, NVML_KEYS,
       "nvml [device=N] [energy=MJ] [power=MW] [power_limit=MW] [sm_clock=MHZ] [sm_clock_max=MHZ] "
       "[memory_clock=MHZ] [memory_clock_max=MHZ] [reasons=BITS] [temperature=C] [used=BYTES] "
@@ -181,6 +181,7 @@ static const struct {
     { "host", 1, LP_FAKE_NUMBER },
     { "arrival", 1, LP_FAKE_NUMBER },
     { "id", 1, LP_FAKE_NUMBER },
+    { "reserved", 1, LP_FAKE_NUMBER },
     { "energy", 0, LP_FAKE_NUMBER },
     { "power", 0, LP_FAKE_NUMBER },
     { "power_limit", 0, LP_FAKE_NUMBER },

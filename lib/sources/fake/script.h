@@ -110,9 +110,10 @@ enum lp_fake_key {
     LP_FAKE_HOST = 27,
     LP_FAKE_ARRIVAL = 28,
     LP_FAKE_ID = 29,
-    LP_FAKE_GPU_VALUE = 30 /* the first of LP_GPU_VALUES, enum lp_gpu_value */
+    LP_FAKE_RESERVED = 30,
+    LP_FAKE_GPU_VALUE = 31 /* the first of LP_GPU_VALUES, enum lp_gpu_value */
 };
-#define LP_FAKE_KEYS (30 + LP_GPU_VALUES)
+#define LP_FAKE_KEYS (31 + LP_GPU_VALUES)
 
 /** Three extents of a grid or block in one value: x has 32 bits, y and z have 16. */
 #define LP_FAKE_EXTENTS(x, y, z) ((uint64_t)(z) << 48 | (uint64_t)(y) << 32 | (x))

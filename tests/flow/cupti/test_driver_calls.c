@@ -101,6 +101,8 @@ static void tier_light_leaves_calls_of_graphs_out(void **state)
 static void callbacks_give_the_memory_of_a_program(void **state)
 {
     static const uint64_t address = 4096, pooled = 8192, pitched = 12288, handle = 7, pitch = 512;
+    static const uint64_t pool = 16384, other = 20480;
+    static const struct mock_resource captured = { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED, { NULL } };
     static const int on_device[4] = { 1, 0, 1, 1 }, on_host[4] = { 1, 0, 3, 0 };
     void *const first = (void *)1, *const second = (void *)2; /* contexts of devices 0 and 1 */
     const struct mock_call calls[] = {
@@ -110,6 +112,13 @@ static void callbacks_give_the_memory_of_a_program(void **state)
           .context = first,
           .parameters = { &address, (void *)9 } },
         { .id = 599, .context = second, .parameters = { &pooled, (void *)200 } },
+        { .id = 611, .context = first, .parameters = { &pool, (void *)30, (void *)7 } },
+        { .id = 598, .context = first, .parameters = { &other, (void *)5 } },
+        { .id = 598,
+          .context = first,
+          .parameters = { &pooled, (void *)60 },
+          .resources = &captured,
+          .resource_count = 1 }, /* a node of a graph: allocates at its launch */
         { .id = 244, .context = first, .parameters = { &pitched, &pitch, (void *)500, (void *)3 } },
         { .id = 549, .parameters = { &handle, (void *)40, on_device } },
         { .id = 549, .parameters = { &handle, (void *)50, on_host } },
@@ -132,11 +141,13 @@ static void callbacks_give_the_memory_of_a_program(void **state)
     llmperf_region_end();
     profile = stop_session(session);
     assert_int_equal(profile->memory.count, 4);
-    assert_int_equal(profile->memory.items[0].allocations, 2);
+    assert_int_equal(profile->memory.items[0].allocations, 4);
     assert_int_equal(profile->memory.items[0].frees, 1);
     assert_int_equal(profile->memory.items[0].unmatched, 0);
-    assert_int_equal(profile->memory.items[0].peak_bytes, 1000 + 3 * 512);
-    assert_int_equal(profile->memory.items[0].live_bytes, 3 * 512);
+    assert_int_equal(profile->memory.items[0].peak_bytes, 1000 + 3 * 512 + 35);
+    assert_int_equal(profile->memory.items[0].pool_reserved_bytes, 7000 + 1000000);
+    assert_int_equal(profile->memory.items[0].pool_used_bytes, 14 + 2000);
+    assert_int_equal(profile->memory.items[0].live_bytes, 3 * 512 + 35);
     assert_int_equal(profile->memory.items[1].device, 1);
     assert_int_equal(profile->memory.items[1].allocated_bytes, 240);
     assert_int_equal(profile->memory.items[1].live_bytes, 200);

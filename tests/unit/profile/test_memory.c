@@ -183,22 +183,51 @@ static void a_stage_has_the_peak_while_it_is_open(void **state)
 
     (void)state;
     allocate(&memory, 1, A, 100, 10);
-    lp_memory_stage(&memory, 7, B, 2, true);
-    lp_memory_stage(&memory, 8, A, 3, true); /* of another thread, or nested */
+    lp_memory_begin(&memory, 7, B, 2);
+    lp_memory_begin(&memory, 8, A, 3); /* of another thread, or nested */
     allocate(&memory, 4, A, 200, 20);
-    lp_memory_stage(&memory, 8, A, 5, false);
+    lp_memory_end(&memory, 8, A, 5, 0);
     allocate(&memory, 6, A, 300, 30);
     release(&memory, 7, A, 200);
-    lp_memory_stage(&memory, 7, B, 8, false);
+    lp_memory_end(&memory, 7, B, 8, 60);
     allocate(&memory, 9, A, 400, 1000);
-    lp_memory_stage(&memory, 9, B, 10, true);   /* stays open */
-    lp_memory_stage(&memory, 11, A, 11, false); /* was not seen to begin */
+    lp_memory_begin(&memory, 9, B, 10);      /* stays open */
+    lp_memory_end(&memory, 11, A, 11, 1000); /* was not seen to begin */
     lp_memory_settle(&memory, UINT64_MAX);
     assert_int_equal(row_of(&memory, B)->peak_bytes, 60);
     assert_int_equal(row_of(&memory, A)->peak_bytes, 30);
+    assert_int_equal(row_of(&memory, B)->context_tokens, 60);
+    assert_int_equal(row_of(&memory, A)->context_tokens, 0);
     assert_int_equal(memory.devices[0].peak_bytes, 1040);
     assert_int_equal(lp_memory_kept(&memory, 0), 10);
     assert_int_equal(memory.open.count, 1);
+    lp_memory_clear(&memory);
+}
+
+static void pool(struct lp_memory *memory, uint64_t time_ns, uint64_t handle, uint64_t reserved,
+                 uint64_t used)
+{
+    put(memory, 0, time_ns, A, LP_MEMORY_POOL, LP_MEMORY_ADDRESS, 0, handle);
+    put(memory, 0, time_ns, A, LP_MEMORY_POOL_RESERVED, LP_MEMORY_ADDRESS, 0, reserved);
+    put(memory, 0, time_ns, A, LP_MEMORY_POOL_USED, LP_MEMORY_ADDRESS, 0, used);
+}
+
+static void pools_of_a_device_are_added_up(void **state)
+{
+    struct lp_memory memory = { .failed = false };
+
+    (void)state;
+    pool(&memory, 1, 77, 100, 40);
+    allocate(&memory, 2, A, 100, 10);
+    pool(&memory, 3, 88, 50, 50);
+    pool(&memory, 4, 77, 20, 15); /* was trimmed */
+    pool(&memory, 5, 88, 60, 60);
+    put(&memory, 1, 6, A, LP_MEMORY_POOL_USED, LP_MEMORY_ADDRESS, 0, 9999); /* others were lost */
+    lp_memory_settle(&memory, UINT64_MAX);
+    assert_int_equal(memory.devices[0].reserved_bytes, 150);
+    assert_int_equal(memory.devices[0].used_bytes, 90);
+    assert_int_equal(memory.devices[0].live_bytes, 10);
+    assert_int_equal(memory.pools.count, 2);
     lp_memory_clear(&memory);
 }
 
@@ -254,6 +283,7 @@ int main(void)
         cmocka_unit_test(records_of_threads_are_put_in_order),
         cmocka_unit_test(an_allocation_without_its_size_is_left_out),
         cmocka_unit_test(a_stage_has_the_peak_while_it_is_open),
+        cmocka_unit_test(pools_of_a_device_are_added_up),
         cmocka_unit_test(more_than_can_be_followed_is_counted),
         cmocka_unit_test(the_curve_keeps_the_highest_points),
     };

@@ -56,9 +56,9 @@ static llmperf_profile *make_full_profile(void)
         struct lp_device_time device = {
             .process_id = 7, .device = (int32_t)i, .activities = i, .busy_ms = 1.5 * i
         };
-        struct lp_memory_use memory = { .region = "LLM@decode_step",
-                                        .device = (int32_t)i,
-                                        .peak_bytes = 1000 * i };
+        llmperf_memory memory = { .region = "LLM@decode_step",
+                                  .device = (int32_t)i,
+                                  .peak_bytes = 1000 * i };
         struct lp_memory_point point = { .time_ns = i, .bytes = 1000 * i };
         llmperf_requests requests = LLMPERF_REQUESTS_INIT;
         struct lp_collective_row collective = {

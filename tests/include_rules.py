@@ -29,7 +29,7 @@ FOLDERS = levels(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 THIRD_PARTY = {
     "yaml.h":          ["lib/base/yaml_tree.c"],
     "jansson.h":       ["lib/findings/limits/facts.c", "lib/output/*.c", "lib/compare/*.c", "lib/store/merge_gpus.c", "lib/store/merge_processes.c",
-                         "lib/machine/environment.c", "lib/machine/doctor.c", "lib/trace/export/clocks.c", "lib/trace/export/export.c"],
+                         "lib/machine/environment.c", "lib/machine/doctor.c", "lib/trace/export/clocks.c", "lib/trace/export/export.c", "tools/llmperf/*.c"],
     "sqlite3.h":       ["lib/base/open_sqlite.c", "lib/store/*_sqlite.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
     "nvtx3/*":         ["lib/regions/nvtx_*.c"],
     "cupti*.h":        ["lib/cupti/*.c", "lib/sources/cupti/*.c", "lib/counters/*.c"],
@@ -274,7 +274,7 @@ PLANTED = [  # path, text, a part of the fault that must be found
     ("include/llmperf/x.h", C_LINE + '#include "lib/base/text.h"\n', "public headers include"),
     ("include/llmperf/x.h", C_LINE + '#include "llmperf/sys/config.h"\n', "no header of llmperf/sys/"),
     ("tools/llmperf/x.c", C_LINE + '#include "lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
-    ("tools/llmperf/x.c", C_LINE + "#include <jansson.h>\n", "stands only in"),
+    ("tools/llmperf/x.c", C_LINE + "#include <sqlite3.h>\n", "stands only in"),
     ("examples/demo/x.c", C_LINE + '#include "../../lib/base/text.h"\n', "public headers (llmperf/*.h) only"),
     ("lib/regions/x.c", C_LINE + 'const char *home = getenv("HOME");\n', "lp_variable()"),
     ("lib/base/x.c", C_LINE + 'const char *home = secure_getenv ("HOME");\n', "lp_variable()"),

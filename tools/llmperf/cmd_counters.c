@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `llmperf counters`: metrics of a chip, and the metrics and passes of a preset on it. */
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +12,6 @@ struct request {
     const char *chip, *preset, *pattern, *format, *method;
 };
 
-static void put_string(const char *key, const char *text)
-{
-    print("\"%s\": ", key);
-    json_string(text);
-}
-
 static llmperf_counter_info info_of(const llmperf_counters *counters, size_t index)
 {
     llmperf_counter_info info = LLMPERF_COUNTER_INFO_INIT;
@@ -25,35 +20,26 @@ static llmperf_counter_info info_of(const llmperf_counters *counters, size_t ind
     return info;
 }
 
-static void print_json(const struct request *request, const llmperf_counters *counters)
+static int print_json(const struct request *request, const llmperf_counters *counters)
 {
+    bool pm = llmperf_counters_method(counters) == LLMPERF_COUNTERS_PM;
     uint32_t passes = llmperf_counters_passes(counters);
+    json_t *metrics = json_array();
+    json_t *root =
+        json_pack("{s:o, s:o, s:s, s:o}", "chip", json_text(request->chip), "preset",
+                  json_text(request->preset), "method", pm ? "pm" : "range", "metrics", metrics);
 
-    print("{");
-    put_string("chip", request->chip);
-    print(", ");
-    put_string("preset", request->preset);
-    print(", ");
-    put_string("method", llmperf_counters_method(counters) == LLMPERF_COUNTERS_PM ? "pm" : "range");
     if (passes)
-        print(", \"passes\": %u", passes);
-    print(", \"metrics\": [");
+        json_object_set_new(root, "passes", json_integer(passes));
     for (size_t i = 0; i < llmperf_counters_count(counters); i++) {
         llmperf_counter_info info = info_of(counters, i);
 
-        print("%s\n  {", i ? "," : "");
-        put_string("quantity", info.quantity);
-        print(", ");
-        put_string("metric", info.metric);
-        print(", ");
-        put_string("unit", info.unit);
-        print(", ");
-        put_string("about", info.about);
-        print(", ");
-        put_string("reason", info.reason);
-        print("}");
+        json_array_append_new(
+            metrics, json_pack("{s:o, s:o, s:o, s:o, s:o}", "quantity", json_text(info.quantity),
+                               "metric", json_text(info.metric), "unit", json_text(info.unit),
+                               "about", json_text(info.about), "reason", json_text(info.reason)));
     }
-    print("]}\n");
+    return json_output(root);
 }
 
 static void print_text(const struct request *request, const llmperf_counters *counters)
@@ -88,11 +74,11 @@ static int print_counters(const struct request *request)
     if (status < 0)
         return fail_status(status);
     if (strcmp(request->format, "json") == 0)
-        print_json(request, counters);
+        status = print_json(request, counters);
     else
         print_text(request, counters);
     llmperf_counters_free(counters);
-    return EXIT_FINE;
+    return status;
 }
 
 /* Lists presets and chips. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `llmperf hardware`: the peaks that MFU, MBU and floors are computed from, and their sources. */
+#include <jansson.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -131,91 +132,74 @@ static void print_text(const llmperf_hardware *hardware, int32_t device)
         print("%s  Note: %s.\n", i == 0 ? "\n" : "", text);
 }
 
-static void put_value(const char *key, const llmperf_hardware_value *value, double ridge)
+static json_t *value_of(const llmperf_hardware_value *value)
 {
-    print("\"%s\": {", key);
-    json_number("value", value->value);
-    if (ridge >= 0) {
-        print(", ");
-        json_number("ridge", ridge);
-    }
-    print(", \"origin\": \"%s\", \"confidence\": \"%s\", \"source\": ",
-          llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
-          llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence));
-    json_string(value->source);
-    print(", \"reason\": ");
-    json_string(value->reason);
-    print("}");
+    return json_pack("{s:o, s:s, s:s, s:o, s:o}", "value", json_double(value->value), "origin",
+                     llmperf_name(LLMPERF_NAME_ORIGIN, value->origin), "confidence",
+                     llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), "source",
+                     json_text(value->source), "reason", json_text(value->reason));
 }
 
-static void put_peaks(const llmperf_hardware *hardware)
+static json_t *peaks_of(const llmperf_hardware *hardware)
 {
+    json_t *peaks = json_object();
+    const char *dtype;
+
+    for (size_t i = 0; (dtype = llmperf_hardware_dtype(i)); i++) {
+        llmperf_hardware_value value = peak_of(hardware, dtype);
+        double ridge = ridge_of(hardware, dtype);
+        json_t *peak = value_of(&value);
+
+        if (ridge >= 0)
+            json_object_set_new(peak, "ridge", json_double(ridge));
+        json_object_set_new(peaks, dtype, peak);
+    }
+    return peaks;
+}
+
+static json_t *measured_of(const llmperf_hardware *hardware)
+{
+    json_t *peaks = json_object();
     const char *name;
 
-    print(",\n  \"measured\": {");
     for (size_t i = 0; (name = llmperf_measured_peak_name(i)); i++) {
-        llmperf_measured_peak measured_peak = LLMPERF_MEASURED_PEAK_INIT;
+        llmperf_measured_peak peak = LLMPERF_MEASURED_PEAK_INIT;
 
-        llmperf_hardware_measured_peak(hardware, name, &measured_peak);
-        print("%s\n    \"%s\": {", i > 0 ? "," : "", name);
-        json_number("best", measured_peak.best);
-        print(", ");
-        json_number("median", measured_peak.median);
-        print(", ");
-        json_number("clock_mhz", measured_peak.clock_mhz);
-        if (measured_peak.repeats > 0)
-            print(", \"repeats\": %llu, \"how\": ", (unsigned long long)measured_peak.repeats);
-        else
-            print(", \"repeats\": null, \"how\": ");
-        json_string(measured_peak.how);
-        print(", \"reason\": ");
-        json_string(measured_peak.reason);
-        print("}");
+        llmperf_hardware_measured_peak(hardware, name, &peak);
+        json_object_set_new(peaks, name,
+                            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "best",
+                                      json_double(peak.best), "median", json_double(peak.median),
+                                      "clock_mhz", json_double(peak.clock_mhz), "repeats",
+                                      peak.repeats ? json_count(peak.repeats) : json_null(), "how",
+                                      json_text(peak.how), "reason", json_text(peak.reason)));
     }
-    print("\n  },\n  \"measured_source\": ");
-    json_string(llmperf_hardware_measured(hardware));
+    return peaks;
 }
 
-static void print_json(const llmperf_hardware *hardware, int32_t device)
+static json_t *gpu_of(const llmperf_hardware *hardware, int32_t device)
 {
-    int32_t capability = llmperf_hardware_capability(hardware);
+    json_t *warnings = json_array();
+    json_t *gpu = json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(llmperf_hardware_name(hardware)),
+        "device", device >= 0 ? json_integer(device) : json_null(), "compute_capability",
+        json_capability(llmperf_hardware_capability(hardware)), "peak_tflops", peaks_of(hardware),
+        "measured", measured_of(hardware), "measured_source",
+        json_text(llmperf_hardware_measured(hardware)), "warnings", warnings);
     const char *text;
 
-    print("{\"name\": ");
-    json_string(llmperf_hardware_name(hardware));
-    if (device >= 0)
-        print(", \"device\": %d", device);
-    else
-        print(", \"device\": null");
-    if (capability > 0)
-        print(", \"compute_capability\": \"%d.%d\"", capability / 10, capability % 10);
-    else
-        print(", \"compute_capability\": null");
-    print(",\n  \"peak_tflops\": {");
-    for (size_t i = 0; (text = llmperf_hardware_dtype(i)); i++) {
-        llmperf_hardware_value value = peak_of(hardware, text);
-
-        print("%s\n    ", i > 0 ? "," : "");
-        put_value(text, &value, ridge_of(hardware, text));
-    }
-    print("\n  }");
     for (size_t i = 0; i < QUANTITIES; i++) {
         llmperf_hardware_value value = quantity_of(hardware, quantities[i].quantity);
 
-        print(",\n  ");
-        put_value(quantities[i].key, &value, NAN);
+        json_object_set_new(gpu, quantities[i].key, value_of(&value));
     }
-    put_peaks(hardware);
-    print(",\n  \"warnings\": [");
-    for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++) {
-        print("%s", i > 0 ? ", " : "");
-        json_string(text);
-    }
-    print("]}");
+    for (size_t i = 0; (text = llmperf_hardware_warning(hardware, i)); i++)
+        json_add_text(warnings, text);
+    return gpu;
 }
 
 struct request {
-    bool json, measure;
+    bool measure;
+    json_t *gpus;   /* the array of --format json; NULL: text */
     double seconds; /* of each measured peak; 0: the default */
     char name[NAME_BYTES];
     llmperf_config *config;
@@ -224,9 +208,8 @@ struct request {
 static void print_gpu(const struct request *request, const llmperf_hardware *hardware,
                       int32_t device)
 {
-    if (request->json) {
-        print("%s", device > 0 ? ",\n" : "{\"schema_version\": 1, \"gpus\": [\n");
-        print_json(hardware, device);
+    if (request->gpus) {
+        json_array_append_new(request->gpus, gpu_of(hardware, device));
     } else {
         print("%s", device > 0 ? "\n" : "");
         print_text(hardware, device);
@@ -243,7 +226,6 @@ static int print_named(const struct request *request)
     if ((status = llmperf_hardware_find(&query, request->config, &hardware)) < 0)
         return fail_status(status);
     print_gpu(request, hardware, -1);
-    print("%s", request->json ? "]}\n" : "");
     llmperf_hardware_free(hardware);
     return EXIT_FINE;
 }
@@ -283,30 +265,26 @@ static int print_local(const struct request *request)
         return EXIT_ENVIRONMENT;
     }
     /* Past the last device. */
-    if (status != LLMPERF_ENOENT || device == 0)
-        return fail_status(status);
-    print("%s", request->json ? "]}\n" : "");
-    return EXIT_FINE;
+    return status != LLMPERF_ENOENT || device == 0 ? fail_status(status) : EXIT_FINE;
 }
 
 static int print_list(bool json)
 {
     char *names = NULL, *rest = NULL;
+    json_t *list;
     int status = llmperf_hardware_names(&names);
 
     if (status < 0)
         return fail_status(status);
+    list = json ? json_array() : NULL;
     if (!json)
         print("%s", names);
-    print("%s", json ? "{\"schema_version\": 1, \"names\": [" : "");
     for (char *line = json ? strtok_r(names, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        print("%s\n  ", line > names ? "," : "");
-        json_string(line);
-    }
-    print("%s", json ? "\n]}\n" : "");
+         line = strtok_r(NULL, "\n", &rest))
+        json_add_text(list, line);
     llmperf_text_free(names);
-    return EXIT_FINE;
+    return json ? json_output(json_pack("{s:i, s:o}", "schema_version", 1, "names", list))
+                : EXIT_FINE;
 }
 
 /* Words of a name need no quotes: llmperf hardware RTX 4090. */
@@ -352,7 +330,6 @@ static int check_options(const struct command *command, const struct words *word
                          struct request *request)
 {
     request->measure = words->values[MEASURE];
-    request->json = choice_of(command, words, FORMAT);
     if (request->measure && (words->values[LIST] || words->count > 0))
         return fail_usage(command, "--measure measures the GPUs of this machine; omit the name");
     if (words->values[SECONDS] &&
@@ -365,7 +342,7 @@ static int check_options(const struct command *command, const struct words *word
 
 static int run(const struct command *command, int argc, char **argv)
 {
-    struct request request = { .json = false };
+    struct request request = { .measure = false };
     const char *config;
     struct words words;
     int status;
@@ -374,15 +351,19 @@ static int run(const struct command *command, int argc, char **argv)
         (status = check_options(command, &words, &request)) != EXIT_FINE)
         return status;
     if (words.values[LIST])
-        return print_list(request.json);
+        return print_list(choice_of(command, &words, FORMAT));
     if (!join_name(&request, words.count, argv))
         return fail_usage(command, "the name of a GPU must be ASCII and shorter than %d characters",
                           NAME_BYTES);
     config = words.values[CONFIG];
     if (config && (status = llmperf_config_open(config, &request.config)) < 0)
         return fail_status(status);
+    request.gpus = choice_of(command, &words, FORMAT) ? json_array() : NULL;
     status = words.count > 0 ? print_named(&request) : print_local(&request);
     llmperf_config_free(request.config);
+    if (request.gpus && status == EXIT_FINE)
+        return json_output(json_pack("{s:i, s:o}", "schema_version", 1, "gpus", request.gpus));
+    json_decref(request.gpus);
     return status;
 }
 

@@ -47,6 +47,7 @@ struct model_answer {
 };
 
 void print_model_text(const struct model_answer *answer);
-void print_model_json(const struct model_answer *answer);
+/** @return exit code */
+int print_model_json(const struct model_answer *answer);
 
 #endif

@@ -346,7 +346,7 @@ static int answer_for(const struct command *command, const struct words *words,
         .decode = LLMPERF_WORK_INIT,
         .vision = LLMPERF_WORK_INIT,
     };
-    int status, code;
+    int status, code = EXIT_FINE;
 
     llmperf_model_info_get(model, &answer.info);
     if (!take_dtypes(command, words, &answer) || !take_sizes(command, words, &answer) ||
@@ -365,11 +365,11 @@ static int answer_for(const struct command *command, const struct words *words,
         return code;
     status = work_out(&answer);
     if (status == 0 && choice_of(command, words, FORMAT))
-        print_model_json(&answer);
+        code = print_model_json(&answer);
     else if (status == 0)
         print_model_text(&answer);
     free_gpu(&answer);
-    return status < 0 ? fail_status(status) : EXIT_FINE;
+    return status < 0 ? fail_status(status) : code;
 }
 
 static void print_name(const char *path, const char *name, void *user)

@@ -6,6 +6,9 @@
 #include "command.h"
 #include "model/answer.h"
 
+/** "prefill", "decode", "vision". */
+extern const char *const phase_names[PHASES];
+
 /** A GPU of the table, or "local": the first one here. @return a status of the library */
 int find_gpu(const char *name, llmperf_hardware **hardware);
 
@@ -21,17 +24,5 @@ void free_gpu(struct model_answer *answer);
 int model_decimals(double value, int digits);
 
 void print_gpu_text(const struct model_answer *answer);
-
-/** Members "hardware", "floors" and "bound", each with a comma after it. */
-void print_gpu_json(const struct model_answer *answer);
-
-/** Member "floor" of a step, with a comma after it. */
-void print_floor_json(const struct gpu_answer *gpu, enum model_phase phase);
-
-/** Member "turn" of the decode step, with a comma after it. */
-void print_turn_json(const struct gpu_answer *gpu);
-
-/** Strings of the array "notes": why values of the GPU are null. */
-void print_gpu_notes(const struct model_answer *answer);
 
 #endif

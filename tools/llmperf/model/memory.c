@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "command.h"
-#include "json.h"
 
 #define GB 1e9
 
@@ -68,19 +67,4 @@ void print_memory_text(const struct model_answer *answer)
         print("does not fit; at most %.0f requests of this context length fit\n", memory->requests);
     else
         print("up to %.0f requests of this context length fit\n", memory->requests);
-}
-
-void print_memory_json(const struct model_answer *answer)
-{
-    const struct memory_answer *memory = &answer->memory;
-
-    print("  \"memory\": {");
-    json_number("gpu_bytes", memory->gpu_bytes);
-    print(", ");
-    json_number("held_weights_bytes", memory->weights_bytes);
-    print(", ");
-    json_number("held_kv_bytes", memory->kv_bytes);
-    print(", ");
-    json_number("requests_at_most", memory->requests);
-    print("},\n");
 }

@@ -13,7 +13,4 @@ double weights_held(const struct model_answer *answer, const llmperf_step *step)
 
 void print_memory_text(const struct model_answer *answer);
 
-/** Member "memory", with a comma after it. */
-void print_memory_json(const struct model_answer *answer);
-
 #endif

@@ -375,7 +375,7 @@ int run_sweep(const struct command *command, const struct sweep_words *words,
     if (code == EXIT_FINE && (code = work_out_points(&sweep)) == EXIT_FINE)
         code = work_out_slos(&sweep);
     if (code == EXIT_FINE)
-        print_sweep(&sweep, words->format);
+        code = print_sweep(&sweep, words->format);
     for (size_t i = 0; i < sweep.gpu_count; i++)
         llmperf_hardware_free(sweep.gpus[i].hardware);
     sweep_close_run(&sweep.run);

@@ -118,7 +118,8 @@ llmperf_step sweep_prefill_step(const struct model_answer *answer, uint64_t tp, 
 /** Compute a point with GPU, tp, context and batch. @return a status of the library */
 int sweep_work_out(const struct sweep *sweep, struct sweep_point *point);
 
-void print_sweep(const struct sweep *sweep, enum sweep_format format);
+/** @return exit code */
+int print_sweep(const struct sweep *sweep, enum sweep_format format);
 void print_sweep_svg(const struct sweep *sweep);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sweep as text, Markdown, CSV and JSON: one table of columns for all of them. */
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -284,91 +285,65 @@ static void print_csv(const struct sweep *sweep)
     }
 }
 
-static void print_place(const struct sweep *sweep, const struct sweep_point *point)
+static json_t *place_of(const struct sweep *sweep, const struct sweep_point *point, const char *key,
+                        const char *why)
 {
-    print("{\"gpu\": ");
-    json_string(gpu_of(sweep, point));
-    print(", \"tp\": %" PRIu64, point->tp);
-    for (size_t k = 0; k < SWEEP_COLUMNS; k++) {
-        print(", ");
-        json_number(columns[k].key, point->values[k]);
-    }
-    print(", \"fits\": %s, \"bound\": ", point->fits < 0 ? "null" : point->fits ? "true" : "false");
-    json_string(is_known(point) ? bound_word(point) : NULL);
+    json_t *place = json_pack("{s:o, s:o}", "gpu", json_text(gpu_of(sweep, point)), "tp",
+                              json_count(point->tp));
+
+    for (size_t k = 0; k < SWEEP_COLUMNS; k++)
+        json_object_set_new(place, columns[k].key, json_double(point->values[k]));
+    json_object_set_new(place, "fits", point->fits < 0 ? json_null() : json_boolean(point->fits));
+    json_object_set_new(place, "bound", json_text(is_known(point) ? bound_word(point) : NULL));
+    json_object_set_new(place, key, json_text(why));
+    return place;
 }
 
-static void print_measured(const char *key, const struct sweep_measured *measured)
+static json_t *measured_of(const struct sweep_measured *measured)
 {
-    print(", \"%s\": ", key);
-    if (isnan(measured->ms)) {
-        print("null");
-        return;
-    }
-    print("{\"batch\": %" PRIu64 ", \"context\": %" PRIu64 ", \"new_tokens\": %" PRIu64 ", ",
-          measured->batch, measured->context, measured->prompt);
-    json_number("ms", measured->ms);
-    print(", ");
-    json_number("bound_ms", measured->bound_ms);
-    print(", ");
-    json_number("efficiency", measured->efficiency);
-    print("}");
+    if (isnan(measured->ms))
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "batch", json_count(measured->batch),
+                     "context", json_count(measured->context), "new_tokens",
+                     json_count(measured->prompt), "ms", json_double(measured->ms), "bound_ms",
+                     json_double(measured->bound_ms), "efficiency",
+                     json_double(measured->efficiency));
 }
 
-static void print_run_json(const struct sweep_run *run)
+static json_t *run_of(const struct sweep_run *run)
 {
-    print("  \"run\": ");
-    if (!run->profile) {
-        print("null,\n");
-        return;
-    }
-    print("{\"run_id\": ");
-    json_string(run->id);
-    print(", \"gpu\": ");
-    json_string(run->gpu_name);
-    print_measured("decode", &run->decode);
-    print_measured("prefill", &run->prefill);
-    print("},\n");
+    if (!run->profile)
+        return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o}", "run_id", json_text(run->id), "gpu",
+                     json_text(run->gpu_name), "decode", measured_of(&run->decode), "prefill",
+                     measured_of(&run->prefill));
 }
 
-static void print_json(const struct sweep *sweep)
+static int print_json(const struct sweep *sweep)
 {
-    print("{\n  \"schema_version\": 1,\n  \"model\": ");
-    json_string(sweep->answer->info.name);
-    print(",\n  \"weight_dtype\": ");
-    json_string(llmperf_name(LLMPERF_NAME_DTYPE, sweep->answer->weight_dtype));
-    print(",\n  \"kv_dtype\": ");
-    json_string(llmperf_name(LLMPERF_NAME_DTYPE, sweep->answer->kv_dtype));
-    print(",\n  ");
-    json_number("decode_efficiency", sweep->decode_efficiency);
-    print(",\n  ");
-    json_number("prefill_efficiency", sweep->prefill_efficiency);
-    print(",\n");
-    print_run_json(&sweep->run);
-    print("  \"points\": [");
-    for (size_t i = 0; i < sweep->point_count; i++) {
-        print("%s\n    ", i ? "," : "");
-        print_place(sweep, &sweep->points[i]);
-        print(", \"reason\": ");
-        json_string(sweep->points[i].reason);
-        print("}");
-    }
-    print("\n  ],\n  \"slo\": [");
-    for (size_t i = 0; i < sweep->slo_count; i++) {
-        print("%s\n    ", i ? "," : "");
-        print_place(sweep, &sweep->slos[i].point);
-        print(", \"limit\": ");
-        json_string(sweep->slos[i].limit);
-        print("}");
-    }
-    print("%s]\n}\n", sweep->slo_count ? "\n  " : "");
+    const struct model_answer *answer = sweep->answer;
+    json_t *points = json_array(), *slos = json_array();
+
+    for (size_t i = 0; i < sweep->point_count; i++)
+        json_array_append_new(
+            points, place_of(sweep, &sweep->points[i], "reason", sweep->points[i].reason));
+    for (size_t i = 0; i < sweep->slo_count; i++)
+        json_array_append_new(
+            slos, place_of(sweep, &sweep->slos[i].point, "limit", sweep->slos[i].limit));
+    return json_output(json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema_version",
+                                 1, "model", json_text(answer->info.name), "weight_dtype",
+                                 llmperf_name(LLMPERF_NAME_DTYPE, answer->weight_dtype), "kv_dtype",
+                                 llmperf_name(LLMPERF_NAME_DTYPE, answer->kv_dtype),
+                                 "decode_efficiency", json_double(sweep->decode_efficiency),
+                                 "prefill_efficiency", json_double(sweep->prefill_efficiency),
+                                 "run", run_of(&sweep->run), "points", points, "slo", slos));
 }
 
-void print_sweep(const struct sweep *sweep, enum sweep_format format)
+int print_sweep(const struct sweep *sweep, enum sweep_format format)
 {
     switch (format) {
     case SWEEP_JSON:
-        print_json(sweep);
-        break;
+        return print_json(sweep);
     case SWEEP_CSV:
         print_csv(sweep);
         break;
@@ -378,4 +353,5 @@ void print_sweep(const struct sweep *sweep, enum sweep_format format)
     default:
         print_text(sweep, format == SWEEP_MD);
     }
+    return EXIT_FINE;
 }

@@ -17,9 +17,10 @@ class Environment(support.TestCase):
             (packages / name).mkdir(parents=True)
         library = packages / "torch/libtorch.so"
         library.write_bytes(b"library")
-        with llmperf.Session(source="none") as session, library.open("rb") as file:
+        with llmperf.Session(source="none", run_dir=self.folder / "run") as session, \
+                library.open("rb") as file:
             session.flush()
-            # Loaded while the session runs.
+            # Loaded after env.json was made for the first time.
             with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
                 profile = session.stop()
         python = json.loads(profile.document("env.json"))["python"]

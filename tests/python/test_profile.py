@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import html.parser
 import json
 import math
+import sys
+import types
+import unittest.mock
 from typing import Any, List
 
 import support
@@ -19,7 +23,6 @@ def make_profile(**options: Any) -> llmperf.Profile:
             for name in ("attention", "mlp", "mlp"):
                 with llmperf.region(name, flops=1000):
                     pass
-    assert session.profile is not None
     return session.profile
 
 
@@ -91,7 +94,6 @@ class Device(support.TestCase):
     def play(self, source: str, path: Any, **options: Any) -> llmperf.Profile:
         with llmperf.Session(source=source, device_path=path, tier="deep", **options) as session:
             pass
-        assert session.profile is not None
         return session.profile
 
     def test_kernel_rows(self) -> None:
@@ -220,6 +222,46 @@ class Documents(support.TestCase):
         with self.assertRaises(llmperf.LlmperfError) as refused:
             profile.write("report.md", self.folder / "missing/report.md")
         self.assertEqual(refused.exception.name, "LLMPERF_EIO")
+
+
+class Notebooks(support.TestCase):
+    """What data frames and notebooks show."""
+
+    def test_a_frame_has_the_rows_and_their_keys(self) -> None:
+        pandas = types.ModuleType("pandas")
+        pandas.DataFrame = lambda rows, columns: (rows, columns)  # type: ignore[attr-defined]
+        with unittest.mock.patch.dict(sys.modules, pandas=pandas):
+            profile = make_profile()
+            rows, columns = profile.to_pandas("operators")
+            self.assertEqual((rows, columns), (profile.operators(), list(rows[0])))
+            rows, columns = profile.to_pandas()
+            self.assertEqual(rows, [])
+            self.assertIn("total_ms", columns)
+            self.assertEqual(profile.to_pandas("stages")[0], profile.stages)
+            with self.assertRaisesRegex(ValueError, "'rows' is not one of regions, kernels"):
+                profile.to_pandas("rows")
+
+    def test_a_frame_needs_pandas(self) -> None:
+        with unittest.mock.patch.dict(sys.modules, pandas=None):
+            with self.assertRaisesRegex(ImportError, "pandas"):
+                make_profile().to_pandas()
+
+    def test_a_notebook_shows_verdict_stages_and_kernels(self) -> None:
+        script = self.folder / "script.txt"
+        script.write_text(SCRIPT.replace("softmax", "softmax<float>"))
+        with llmperf.Session(source="fake", device_path=script, run_id="a&b") as session:
+            pass
+        shown = session.profile._repr_html_()
+        for part in ("<b>a&amp;b</b>: complete", "<code>LLM@prefill</code>", "<code>gemm</code>"):
+            self.assertIn(part, shown)
+        parser = html.parser.HTMLParser()
+        opened: List[str] = []
+        parser.handle_starttag = lambda tag, attrs: opened.append(tag)  # type: ignore[method-assign]
+        parser.handle_endtag = lambda tag: self.assertEqual(tag, opened.pop())  # type: ignore
+        parser.feed(shown)
+        self.assertEqual(opened, [])
+        session.profile.close()
+        self.assertEqual(session.profile._repr_html_(), "<p>Profile (closed)</p>")
 
 
 class Saved(support.TestCase):

@@ -28,7 +28,7 @@ def doctor() -> Dict[str, Any]:
         check(status)
         return {}
     # LLMPERF_ENODEVICE is a result, not a failure: the text has the reason.
-    return json.loads(take_text(text))
+    return dict(json.loads(take_text(text)))
 
 
 def validate(path: Any, schema_path: Any = None) -> None:

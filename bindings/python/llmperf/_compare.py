@@ -44,4 +44,4 @@ def compare(base: Side, new: Side, threshold_percent: float = 5.0) -> Dict[str, 
     ["verdict"] is "regression", "no regression" or "not comparable". ["reason"] says why runs are
     not comparable; otherwise it is None. docs/reference/metrics.md explains ["rows"].
     """
-    return json.loads(compare_document(base, new, threshold_percent, "json"))
+    return dict(json.loads(compare_document(base, new, threshold_percent, "json")))

@@ -2,15 +2,17 @@
 """Profiles: totals of regions and kernels at one moment, and the ledger of records."""
 from __future__ import annotations
 
+import importlib
 import json
 import weakref
 from ctypes import POINTER, Array, byref, c_char_p, c_uint32, cast
 from functools import partial
 from math import isnan
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Type
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 from . import _native
+from ._html import profile_html
 from ._library import check, library, name_of, path_bytes, take_text, text_of
 
 _DOCUMENTS = {
@@ -34,6 +36,33 @@ _RATES = {_native.LLMPERF_RATE_STAGE: "stage", _native.LLMPERF_RATE_HOST: "host"
 _CLOCKS = {_native.LLMPERF_CLOCK_HOST: "host", _native.LLMPERF_CLOCK_DEVICE: "gpu"}
 _SEVERITIES = {_native.LLMPERF_SEVERITY_HIGH: "high", _native.LLMPERF_SEVERITY_MEDIUM: "medium",
                _native.LLMPERF_SEVERITY_LOW: "low"}
+
+# Rows of a profile, LLMPERF_ROWS_...: the end of the name of the C function that reads one, its
+# structure, and the names of its member "kind".
+_TABLES: Dict[str, Tuple[str, Any, Optional[int]]] = {
+    "regions": ("region", _native.llmperf_region_stats, _native.LLMPERF_NAME_REGION),
+    "kernels": ("kernel", _native.llmperf_kernel_stats, _native.LLMPERF_NAME_ACTIVITY),
+    "kernel_shapes": ("kernel_shape", _native.llmperf_kernel_shape, _native.LLMPERF_NAME_ACTIVITY),
+    "host_calls": ("host_call", _native.llmperf_host_call, None),
+    "memory": ("memory", _native.llmperf_memory, None),
+    "operators": ("operator", _native.llmperf_operator_stats, None),
+    "captures": ("capture", _native.llmperf_capture_stats, None),
+    "windows": ("window", _native.llmperf_window_stats, None),
+    "energy": ("energy", _native.llmperf_energy, None),
+    "metrics": ("metric", _native.llmperf_metric_stats, None),
+    "iterations": ("iteration", _native.llmperf_iteration, None),
+    "iteration_stats": ("iteration_stats", _native.llmperf_iteration_stats, None),
+    "stages": ("stage", _native.llmperf_stage, None),
+    "advice": ("advice", _native.llmperf_advice, None),
+    "gpus": ("gpu", _native.llmperf_gpu, None),
+}
+_INNER_TABLES: Dict[str, Tuple[str, Any, Optional[int]]] = {
+    "window_kernels": ("window_kernel", _native.llmperf_window_kernel,
+                       _native.LLMPERF_NAME_ACTIVITY),
+    "latencies": ("latency", _native.llmperf_latency, None),
+    "slow_requests": ("slow_request", _native.llmperf_slow_request, None),
+    "load": ("load", _native.llmperf_load, None),
+}
 
 _REASONS = ("other", "stop", "length", "aborted", "failed")  # LLMPERF_FINISH_...
 
@@ -73,12 +102,7 @@ class Profile:
         wall_p50_ms, gpu_busy_ms, kernel_ms, idle_ms, kernel_count, memcpy_bytes, tokens, flops,
         bytes.
         """
-        lib = library()
-        rows = self._rows(_native.LLMPERF_ROWS_REGIONS, lib.llmperf_profile_region,
-                          _native.llmperf_region_stats)
-        for row in rows:
-            row["kind"] = name_of(_native.LLMPERF_NAME_REGION, row["kind"])
-        return rows
+        return self._rows("regions")
 
     def kernels(self) -> List[Row]:
         """A row for each kernel, memcpy or memset of a region and device, largest total first.
@@ -88,12 +112,7 @@ class Profile:
         kind ("kernel", "memcpy", "memset"), device, calls, bytes, total_ms, mean_ms, p50_ms, share
         (0 to 1).
         """
-        lib = library()
-        rows = self._rows(_native.LLMPERF_ROWS_KERNELS, lib.llmperf_profile_kernel,
-                          _native.llmperf_kernel_stats)
-        for row in rows:
-            row["kind"] = name_of(_native.LLMPERF_NAME_ACTIVITY, row["kind"])
-        return rows
+        return self._rows("kernels")
 
     def kernel_shapes(self) -> List[Row]:
         """A row for each shape of a kernel, memcpy or memset, largest total first.
@@ -106,12 +125,7 @@ class Profile:
         tail_share. Kernels of class GEMM have m, n, k, batch, tflops and gbs where the model's
         products tell them, else shape_reason. Empty where the source does not report shapes.
         """
-        lib = library()
-        rows = self._rows(_native.LLMPERF_ROWS_KERNEL_SHAPES, lib.llmperf_profile_kernel_shape,
-                          _native.llmperf_kernel_shape)
-        for row in rows:
-            row["kind"] = name_of(_native.LLMPERF_NAME_ACTIVITY, row["kind"])
-        return rows
+        return self._rows("kernel_shapes")
 
     def host_calls(self) -> List[Row]:
         """A row for each function of the CUDA driver and region, longest total first.
@@ -120,8 +134,7 @@ class Profile:
         ("cuStreamSynchronize"), calls, total_ms, max_ms, and of compared_calls the time in which
         the GPU was idle, idle_ms, and the part of it between kernels, between_ms.
         """
-        return self._rows(_native.LLMPERF_ROWS_HOST_CALLS, library().llmperf_profile_host_call,
-                          _native.llmperf_host_call)
+        return self._rows("host_calls")
 
     def memory(self) -> List[Row]:
         """Device memory that was allocated in the session, in tier deep.
@@ -131,17 +144,14 @@ class Profile:
         have kept_bytes, pool_reserved_bytes, pool_used_bytes, weight_bytes, cache_bytes,
         cache_allocated_bytes, total_bytes, free_bytes, and in reason why one of these is None.
         """
-        return self._rows(_native.LLMPERF_ROWS_MEMORY, library().llmperf_profile_memory,
-                          _native.llmperf_memory)
+        return self._rows("memory")
 
     def operators(self) -> List[Row]:
         """A row for each label below a stage, largest total first.
 
         The keys are name, stage, calls, total_time_ms (host), cuda_time_ms (device busy), mean_ms.
         """
-        lib = library()
-        return self._rows(_native.LLMPERF_ROWS_OPERATORS, lib.llmperf_profile_operator,
-                          _native.llmperf_operator_stats)
+        return self._rows("operators")
 
     def captures(self) -> List[Row]:
         """Work of CUDA graphs, a row for each pair of launch region and capture region.
@@ -151,9 +161,7 @@ class Profile:
         memory_count, kernel_ms, memory_ms (nested capture regions included), exclusive_ms, share
         (0 to 1).
         """
-        lib = library()
-        return self._rows(_native.LLMPERF_ROWS_CAPTURES, lib.llmperf_profile_capture,
-                          _native.llmperf_capture_stats)
+        return self._rows("captures")
 
     def windows(self) -> List[Row]:
         """Triggered windows of tier "light", each with its "kernels".
@@ -162,13 +170,8 @@ class Profile:
         threshold, units, wall_ms, busy_ms, idle_ms. The keys of a kernel are name, region, kind,
         calls, total_ms. Device times of these windows are in no other row of the profile.
         """
-        lib = library()
-        rows = self._rows(_native.LLMPERF_ROWS_WINDOWS, lib.llmperf_profile_window,
-                          _native.llmperf_window_stats)
-        kernels = self._rows(_native.LLMPERF_ROWS_WINDOW_KERNELS,
-                             lib.llmperf_profile_window_kernel, _native.llmperf_window_kernel)
-        for kernel in kernels:
-            kernel["kind"] = name_of(_native.LLMPERF_NAME_ACTIVITY, kernel["kind"])
+        kernels = self._rows("window_kernels")
+        rows = self._rows("windows")
         for row in rows:
             row["kernels"] = [kernel for kernel in kernels
                               if (kernel["window"], kernel["process_id"])
@@ -183,9 +186,7 @@ class Profile:
         power_w, sm_clock_mhz, throttled_share, memory_peak_bytes. Energy of stages is in stages
         (energy_j, energy_error_j, token_j) and regions().
         """
-        lib = library()
-        return self._rows(_native.LLMPERF_ROWS_ENERGY, lib.llmperf_profile_energy,
-                          _native.llmperf_energy)
+        return self._rows("energy")
 
     def requests(self) -> Optional[Row]:
         """The requests of a serving engine; None: the program reported none.
@@ -202,15 +203,12 @@ class Profile:
         totals = _native.sized(_native.llmperf_requests)
         check(lib.llmperf_profile_requests(self._pointer(), byref(totals)))
         row = row_of(totals)
-        latencies = self._rows(_native.LLMPERF_ROWS_LATENCIES, lib.llmperf_profile_latency,
-                               _native.llmperf_latency)
-        row["latencies"] = {latency.pop("quantity"): latency for latency in latencies}
-        row["slowest"] = self._rows(_native.LLMPERF_ROWS_SLOW_REQUESTS,
-                                    lib.llmperf_profile_slow_request, _native.llmperf_slow_request)
+        row["latencies"] = {latency.pop("quantity"): latency
+                            for latency in self._rows("latencies")}
+        row["slowest"] = self._rows("slow_requests")
         for slow in row["slowest"]:
             slow["reason"] = _REASONS[slow["reason"]]
-        row["load"] = self._rows(_native.LLMPERF_ROWS_LOAD, lib.llmperf_profile_load,
-                                 _native.llmperf_load)
+        row["load"] = self._rows("load")
         return row
 
     def metrics(self) -> List[Row]:
@@ -219,9 +217,7 @@ class Profile:
         The keys are the fields of llmperf_metric_stats: name, unit, group, source, region, kernel
         (None: a metric of the whole region), text, device, process_id, count, mean, std, min, max.
         """
-        lib = library()
-        return self._rows(_native.LLMPERF_ROWS_METRICS, lib.llmperf_profile_metric,
-                          _native.llmperf_metric_stats)
+        return self._rows("metrics")
 
     def iterations(self) -> List[Row]:
         """The newest iterations of stages, oldest first.
@@ -230,10 +226,8 @@ class Profile:
         activities, tokens, sequences, context, flops, bytes, wall_ms, span_ms, busy_ms, idle_ms,
         idle_launch_ms, idle_wait_ms; class_ms is a dict from kernel class to milliseconds.
         """
-        lib = library()
-        rows = self._rows(_native.LLMPERF_ROWS_ITERATIONS, lib.llmperf_profile_iteration,
-                          _native.llmperf_iteration)
-        name_classes(rows, partial(lib.llmperf_profile_class, self._pointer()))
+        rows = self._rows("iterations")
+        name_classes(rows, partial(library().llmperf_profile_class, self._pointer()))
         return rows
 
     def iteration_stats(self) -> List[Row]:
@@ -243,9 +237,7 @@ class Profile:
         or a kernel class if is_class is 1), count, sum_ms, mean_ms, std_ms, min_ms, max_ms,
         p50_ms, p95_ms, p99_ms.
         """
-        lib = library()
-        return self._rows(_native.LLMPERF_ROWS_ITERATION_STATS,
-                          lib.llmperf_profile_iteration_stats, _native.llmperf_iteration_stats)
+        return self._rows("iteration_stats")
 
     def ledger(self) -> Row:
         """Records expected, received and lost; the keys are the fields of llmperf_ledger.
@@ -259,7 +251,7 @@ class Profile:
     @property
     def verdict(self) -> str:
         """How complete the profile is: "complete", "sampled", "incomplete", "no_device", "dead"."""
-        return self.ledger()["verdict"]
+        return str(self.ledger()["verdict"])
 
     @property
     def stages(self) -> List[Row]:
@@ -284,8 +276,7 @@ class Profile:
         In tier "light" device times are scaled to all calls.
         """
         lib = library()
-        rows = self._rows(_native.LLMPERF_ROWS_STAGES, lib.llmperf_profile_stage,
-                          _native.llmperf_stage)
+        rows = self._rows("stages")
         for position, row in enumerate(rows):
             row["rate"] = _RATES.get(row["rate"])
             row["clock"] = _CLOCKS.get(row["clock"])
@@ -330,9 +321,7 @@ class Profile:
         dicts of name, value (a number or a word) and unit ("ms", "us", or "": a number without a
         unit or a share from 0 to 1).
         """
-        lib = library()
-        rows = self._rows(_native.LLMPERF_ROWS_ADVICE, lib.llmperf_profile_advice,
-                          _native.llmperf_advice)
+        rows = self._rows("advice")
         for position, row in enumerate(rows):
             row["severity"] = _SEVERITIES.get(row["severity"])
             row["evidence"] = [self._evidence(position, index) for index in range(row["evidence"])]
@@ -345,9 +334,7 @@ class Profile:
         The keys are name, uuid, device (as in the other rows), process_id (of the only process that
         used it; None: none or several did) and memory_bytes.
         """
-        lib = library()
-        rows = self._rows(_native.LLMPERF_ROWS_GPUS, lib.llmperf_profile_gpu,
-                          _native.llmperf_gpu)
+        rows = self._rows("gpus")
         for row in rows:
             row["process_id"] = row["process_id"] or None
         return rows
@@ -385,7 +372,25 @@ class Profile:
 
     def to_dict(self) -> Row:
         """metrics.json as a dict; its schema is conf/schema/metrics.schema.json."""
-        return json.loads(self.document("metrics.json"))
+        return dict(json.loads(self.document("metrics.json")))
+
+    def to_pandas(self, table: str = "kernels") -> Any:
+        """Rows as a pandas.DataFrame, with None as a missing value. Needs pandas.
+
+        table: name of the method or property that has the rows, such as "regions", "kernels" or
+            "stages", which also documents keys and units.
+
+        Raises ImportError without pandas, ValueError for other names.
+        """
+        if table not in _TABLES:
+            raise ValueError(f"table {table!r} is not one of {', '.join(_TABLES)}")
+        rows = getattr(self, table)
+        rows = rows() if callable(rows) else rows
+        columns = list(rows[0]) if rows else list(row_of(_TABLES[table][1]()))
+        return importlib.import_module("pandas").DataFrame(rows, columns=columns)
+
+    def _repr_html_(self) -> str:
+        return profile_html(self) if self._handle is not None else "<p>Profile (closed)</p>"
 
     def report_markdown(self) -> str:
         """The text of report.md."""
@@ -408,13 +413,18 @@ class Profile:
             raise ValueError("the profile is closed")
         return self._handle
 
-    def _rows(self, kind: int, get: Callable[..., int], structure: Any) -> List[Row]:
-        handle = self._pointer()
+    def _rows(self, table: str) -> List[Row]:
+        name, structure, names = _TABLES.get(table) or _INNER_TABLES[table]
+        handle, lib = self._pointer(), library()
+        get = getattr(lib, f"llmperf_profile_{name}")
         stats = _native.sized(structure)
         rows = []
-        for position in range(library().llmperf_profile_count(handle, kind)):
+        kind = getattr(_native, f"LLMPERF_ROWS_{table.upper()}")
+        for position in range(lib.llmperf_profile_count(handle, kind)):
             check(get(handle, position, byref(stats)))
             rows.append(row_of(stats))
+            if names is not None:
+                rows[-1]["kind"] = name_of(names, rows[-1]["kind"])
         return rows
 
     def _evidence(self, advice: int, index: int) -> Row:
@@ -425,7 +435,7 @@ class Profile:
         return {**row, "value": row["value"] if text is None else text}
 
     def _lines(self, get: Callable[..., Optional[bytes]]) -> List[str]:
-        lines = []
+        lines: List[str] = []
         while True:
             line = text_of(get(self._pointer(), len(lines)))
             if line is None:

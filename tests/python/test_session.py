@@ -22,7 +22,8 @@ class Life(support.TestCase):
 
     def test_with_block_gives_a_profile(self) -> None:
         with llmperf.Session(source="none", tier="regions") as session:
-            self.assertIsNone(session.profile)
+            with self.assertRaisesRegex(llmperf.LlmperfError, "no profile before it is stopped"):
+                session.profile
             with llmperf.region("LLM@prefill", tokens=512):
                 pass
         self.assertIsInstance(session.profile, llmperf.Profile)
@@ -249,7 +250,6 @@ class Errors(support.TestCase):
     def test_settings_are_keys_of_the_configuration(self) -> None:
         with llmperf.Session(source="none", settings={"run.id": "it's ${one}", "run.dtype": "fp8"}) as session:
             pass
-        assert session.profile is not None
         self.assertEqual(session.profile.fact("run_id"), "it's ${one}")
         for settings, words in (({"session.path_limit": 3}, "session.path_limit: must be between 16"),
                                 ({"artifacts.keep_trace": "maybe"}, "artifacts.keep_trace"),

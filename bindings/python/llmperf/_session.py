@@ -101,7 +101,6 @@ class Session:
     does nothing there, and calls raise LlmperfError (LLMPERF_ESTATE).
 
     run_dir: folder of this run, after the start; None: nothing is written.
-    profile: the Profile of the whole run, after the stop; None before.
     """
 
     def __init__(self, tier: Optional[str] = None, out: Any = None, source: str = "auto", *,
@@ -146,7 +145,15 @@ class Session:
         self._stop_lock = threading.Lock()
         self._stopped = False
         self.run_dir: Optional[str] = None
-        self.profile: Optional[Profile] = None
+        self._profile: Optional[Profile] = None
+
+    @property
+    def profile(self) -> Profile:
+        """The profile of the whole run. Before the stop it raises LlmperfError (LLMPERF_ESTATE):
+        snapshot() has the totals so far."""
+        if self._profile is None:
+            raise _state_error("the session has no profile before it is stopped; use snapshot()")
+        return self._profile
 
     def start(self) -> "Session":
         """Start the session, as `with` does. A session can be started once."""
@@ -258,7 +265,7 @@ class Session:
         name_classes(found, partial(library().llmperf_session_class, self._pointer()))
         return found
 
-    def stop(self) -> Optional[Profile]:
+    def stop(self) -> Profile:
         """Stop, write the reports, and return the profile. A second call returns the same profile.
 
         Waits for the records of all launched work, at most a few seconds after the last record
@@ -270,7 +277,7 @@ class Session:
                 status = library().llmperf_session_stop(self._pointer(), byref(handle))
                 self._stopped = True
                 if handle:
-                    self.profile = Profile(handle)
+                    self._profile = Profile(handle)
                 check(status)
             return self.profile
 

@@ -2,9 +2,10 @@
 """Regions: nesting, exceptions, threads, decorators, amounts."""
 from __future__ import annotations
 
+import asyncio
 import inspect
 import threading
-from typing import Any, Dict, Generator, List
+from typing import Any, AsyncIterator, Dict, Generator, List
 
 import support
 import llmperf
@@ -209,18 +210,101 @@ class Decorated(Marked):
         self.assertEqual(self.instances(), {"LLM@made": 3})
 
     def test_what_cannot_be_decorated_is_refused(self) -> None:
-        async def coroutine() -> None:
-            pass
-
-        async def generator() -> Any:
-            yield 1
-
-        for function in (coroutine, generator):
-            with self.assertRaisesRegex(TypeError, "async function .*await"):
-                llmperf.region("x")(function)
         for other in (Marked, 3, classmethod(len)):
             with self.assertRaisesRegex(TypeError, "decorates functions"):
                 llmperf.region("x")(other)
+
+
+class Awaited(Marked):
+    """`@llmperf.region(...)` on async functions: the region belongs to the task."""
+
+    def test_regions_of_tasks_are_apart(self) -> None:
+        async def work(name: str) -> str:
+            for _ in range(3):
+                with llmperf.region("work"):
+                    pass
+                await asyncio.sleep(0)  # the other task runs
+            return name
+
+        async def both() -> List[str]:
+            tasks = [llmperf.region(name, tokens=5)(work)(name) for name in ("a", "b")]
+            return await asyncio.gather(*tasks)
+
+        self.assertEqual(asyncio.run(both()), ["a", "b"])
+        rows = self.rows()
+        self.assertEqual({path: row["instances"] for path, row in rows.items()},
+                         {"LLM@a": 4, "LLM@b": 4, "LLM@a/LLM@work": 3, "LLM@b/LLM@work": 3})
+        self.assertEqual((rows["LLM@a"]["tokens"], rows["LLM@b"]["tokens"]), (5, 5))
+
+    def test_functions_that_await_each_other_are_nested(self) -> None:
+        @llmperf.region("inner")
+        async def inner() -> int:
+            await asyncio.sleep(0)
+            return 7
+
+        @llmperf.region("outer")
+        async def outer() -> int:
+            return await inner()
+
+        self.assertTrue(inspect.iscoroutinefunction(outer))
+        self.assertEqual(asyncio.run(outer()), 7)
+        self.assertEqual(self.instances(), {"LLM@outer": 2, "LLM@outer/LLM@inner": 2})
+
+    def test_an_exception_and_a_cancellation_reach_the_function(self) -> None:
+        seen: List[str] = []
+
+        @llmperf.region("serve")
+        async def serve() -> None:
+            try:
+                await asyncio.sleep(60)
+            except asyncio.CancelledError:
+                with llmperf.region("tidy"):
+                    seen.append("cancelled")
+                raise ValueError("after it") from None
+
+        async def cancel() -> None:
+            task = asyncio.ensure_future(serve())
+            await asyncio.sleep(0)
+            task.cancel()
+            with self.assertRaisesRegex(ValueError, "after it"):
+                await task
+
+        asyncio.run(cancel())
+        self.assertEqual(seen, ["cancelled"])
+        self.assertEqual(self.instances(), {"LLM@serve": 2, "LLM@serve/LLM@tidy": 1})
+
+    def test_an_asynchronous_generator_keeps_its_region_between_items(self) -> None:
+        @llmperf.region("tokens", tokens=9)
+        async def tokens() -> AsyncIterator[Any]:
+            try:
+                got = yield 1
+                await asyncio.sleep(0)
+                yield got
+                yield 3
+            except ValueError as error:
+                yield str(error)
+            finally:
+                with llmperf.region("tidy"):
+                    pass
+
+        async def read() -> List[Any]:
+            stream = tokens()
+            seen = [await stream.__anext__(), await stream.asend("sent")]
+            with llmperf.region("between"):
+                pass
+            seen += [await stream.athrow(ValueError("thrown"))]
+            seen += [item async for item in stream]
+            closed = tokens()
+            seen += [await closed.__anext__()]
+            await closed.aclose()
+            return seen
+
+        self.assertTrue(inspect.isasyncgenfunction(tokens))
+        self.assertEqual(asyncio.run(read()), [1, "sent", "thrown", 1])
+        rows = self.rows()
+        self.assertEqual({path: row["instances"] for path, row in rows.items()},
+                         {"LLM@tokens": 7, "LLM@tokens/LLM@tidy": 2, "LLM@between": 1})
+        self.assertEqual(rows["LLM@tokens"]["tokens"], 18)
 
 
 class Amounts(Marked):

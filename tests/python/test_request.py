@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from typing import AsyncIterator, List
 
 import support
 import llmperf
@@ -49,6 +50,32 @@ class Request(support.TestCase):
             asyncio.run(cancel())
         found = session.profile.requests()
         self.assertEqual((found["failed"], found["aborted"], found["finished"]), (1, 1, 0))
+
+    def test_a_stream_reports_its_items_as_tokens(self) -> None:
+        async def tokens(count: int) -> AsyncIterator[int]:
+            for number in range(count):
+                await asyncio.sleep(0)
+                yield number
+
+        async def serve() -> List[int]:
+            async with llmperf.request() as request:
+                return [number async for number in request.stream(tokens(4))]
+
+        async def leave() -> None:
+            async with llmperf.request() as request:
+                async for _ in request.stream(tokens(4)):
+                    raise KeyError
+
+        with llmperf.Session(source="none") as session:
+            with llmperf.request() as request:
+                self.assertEqual(list(request.stream("abc")), ["a", "b", "c"])
+            self.assertEqual(asyncio.run(serve()), [0, 1, 2, 3])
+            with self.assertRaises(KeyError):
+                asyncio.run(leave())
+        found = session.profile.requests()
+        assert found is not None
+        self.assertEqual((found["finished"], found["failed"], found["output_tokens"]), (2, 1, 8))
+        self.assertEqual(found["latencies"]["ttft"]["count"], 3)
 
     def test_a_batch_gets_a_token_each(self) -> None:
         with llmperf.Session(source="none", settings={"session.slo_ttft_ms": 60000}) as session:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from ctypes import byref, c_uint64
 from types import TracebackType
-from typing import Iterable, Optional, Type
+from typing import (Any, AsyncIterable, AsyncIterator, Iterable, Iterator, Optional, Type, TypeVar,
+                    overload)
 
 from . import _native
 from ._library import library
 from ._region import Amount, _amount
+
+Item = TypeVar("Item")
 
 _REASONS = {
     "other": _native.LLMPERF_FINISH_OTHER,
@@ -56,6 +59,33 @@ class Request:
         self.end("stop" if error is None
                  else "failed" if isinstance(error, Exception) else "aborted")
 
+    async def __aenter__(self) -> "Request":
+        return self
+
+    async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                        trace: Optional[TracebackType]) -> None:
+        self.__exit__(kind, error, trace)
+
+    @overload
+    def stream(self, tokens: AsyncIterable[Item]) -> AsyncIterator[Item]: ...
+
+    @overload
+    def stream(self, tokens: Iterable[Item]) -> Iterator[Item]: ...
+
+    def stream(self, tokens: Any) -> Any:
+        """Pass the items of an iterable or asynchronous iterable on; each is one output token."""
+        return self._async_stream(tokens) if isinstance(tokens, AsyncIterable) else self._stream(tokens)
+
+    def _stream(self, tokens: Iterable[Item]) -> Iterator[Item]:
+        for item in tokens:
+            self.token()
+            yield item
+
+    async def _async_stream(self, tokens: AsyncIterable[Item]) -> AsyncIterator[Item]:
+        async for item in tokens:
+            self.token()
+            yield item
+
 
 def request(*, prompt_tokens: Amount = None, arrival_ns: Amount = None,
             id: Amount = None) -> Request:
@@ -66,13 +96,13 @@ def request(*, prompt_tokens: Amount = None, arrival_ns: Amount = None,
         latencies count from this call.
     id: a number for the table of the slowest requests; it never becomes a label.
 
-    In a `with` block the request ends with the block: as "stop", after an exception as "failed",
-    after a cancellation as "aborted". Unlike a region it belongs to no thread, so the block may
-    hold an `await`::
+    In a `with` or `async with` block the request ends with the block: as "stop", after an exception
+    as "failed", after a cancellation as "aborted". Unlike a region it belongs to no thread, so the
+    block may hold an `await`::
 
-        with llmperf.request(prompt_tokens=512, arrival_ns=arrived) as request:
-            async for token in generate(prompt):
-                request.token()
+        async with llmperf.request(prompt_tokens=512, arrival_ns=arrived) as request:
+            async for token in request.stream(generate(prompt)):
+                await send(token)
 
     While no session runs, requests are not recorded and cost little.
     """

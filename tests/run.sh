@@ -30,6 +30,7 @@ need llvm command -v llvm-symbolizer
 need libcmocka-dev pkg-config --exists cmocka
 need python3-jsonschema has_jsonschema
 need nodejs command -v node
+need mypy command -v mypy
 need locales test -d /usr/share/i18n/charmaps
 need abigail-tools command -v abidiff
 need clang-format command -v clang-format

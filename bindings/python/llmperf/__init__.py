@@ -27,6 +27,7 @@ from ._library import available
 from ._profile import Job, Profile, import_files, merge, open
 from ._region import Region, count, decode_all, decode_step, prefill, region
 from ._request import Request, request, requests_token
+from ._schedule import Schedule, schedule
 from ._session import Session
 from ._trace import export_trace
 
@@ -39,6 +40,7 @@ __all__ = [
     "Profile",
     "Region",
     "Request",
+    "Schedule",
     "Session",
     "available",
     "compare",
@@ -56,6 +58,7 @@ __all__ = [
     "region",
     "request",
     "requests_token",
+    "schedule",
     "validate",
     "version",
 ]

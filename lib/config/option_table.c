@@ -199,6 +199,7 @@ const struct lp_option lp_options[] = {
     SWITCH(NCU "profile_from_start", NULL, NO_FIELD, NO_CLI, NULL, NULL),
     ANY(NCU "export", NULL, NO_FIELD, NO_CLI, "map", NULL),
     SWITCH(NCU "export.csv", NULL, NO_FIELD, NO_CLI, NULL, NULL),
+    SWITCH(NCU "export.sections", NULL, NO_FIELD, NO_CLI, NULL, NULL),
     SWITCH(NCU "force_overwrite", NULL, NO_FIELD, NO_CLI, NULL, NULL),
     ANY(NCU "args", NULL, NO_FIELD, NO_CLI, "list", NULL),
     /* Environment only */

@@ -625,8 +625,12 @@ static void set_run(const struct lp_findings *findings, struct lp_run_facts *run
     const char *source = llmperf_profile_fact(findings->profile, "source");
 
     *run = (struct lp_run_facts){ .problem = NULL };
+    /* The first problem of an import of ncu alone is that ncu measures a choice of kernels. */
     if (verdict == LLMPERF_VERDICT_INCOMPLETE || verdict == LLMPERF_VERDICT_DEAD)
-        run->problem = llmperf_profile_problem(findings->profile, 0);
+        run->problem =
+            llmperf_profile_problem(findings->profile, source && strcmp(source, "ncu") == 0);
+    if (findings->ncu_kernels.rows.count > 0 && findings->ncu_kernels.rows.items[0].name)
+        run->measured = &findings->ncu_kernels.rows.items[0];
     run->device_usable = findings->device_known && !findings->withheld;
     run->host_usable = findings->ledger.regions_dropped == 0;
     run->device_ms = findings->sums.device_ms;

@@ -148,6 +148,7 @@ static int work_out(struct lp_findings *findings)
     if ((status = lp_stage_rows_add(findings)) < 0 || (status = lp_stages_mark(findings)) < 0 ||
         (status = lp_kernel_shapes_init(&findings->kernel_shapes, findings)) < 0 ||
         (status = lp_waterfalls_init(&findings->waterfalls, findings)) < 0 ||
+        (status = lp_ncu_kernels_read(&findings->ncu_kernels, findings->profile)) < 0 ||
         (status = lp_advice_add(findings)) < 0 ||
         (status = lp_cost_centres_init(&findings->cost_centres, findings)) < 0)
         return status;
@@ -165,6 +166,7 @@ static void free_findings(struct lp_kept *kept)
 
     lp_tables_clear(&findings->tables);
     lp_kernel_works_clear(&findings->kernel_works);
+    lp_ncu_kernels_clear(&findings->ncu_kernels);
     lp_kernel_shapes_clear(&findings->kernel_shapes);
     lp_memory_held_clear(&findings->memory);
     lp_cost_centres_clear(&findings->cost_centres);

@@ -29,6 +29,7 @@
 #include "lib/findings/kernels/kernel_class.h"
 #include "lib/findings/kernel_shapes.h"
 #include "lib/findings/kernel_work.h"
+#include "lib/findings/ncu/ncu_kernels.h"
 #include "lib/profile/profile.h"
 #include "lib/profile/serving/serving_figures.h"
 #include "lib/findings/recommend.h"
@@ -95,6 +96,7 @@ struct lp_findings {
     struct lp_waterfalls waterfalls;
     struct lp_serving_finding serving;
     struct lp_kernel_works kernel_works;
+    struct lp_ncu_kernels ncu_kernels;
     struct lp_kernel_shapes kernel_shapes;
     struct lp_memory_held memory;
     struct lp_tables tables;

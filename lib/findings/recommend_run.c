@@ -2,7 +2,11 @@
 /* Rules about the whole run. */
 #include <math.h>
 
+#include <string.h>
+
+#include "lib/findings/ncu/ncu_table.h"
 #include "lib/findings/recommend_say.h"
+#include "lib/profile/fields.h"
 
 static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommendation *out,
                               struct lp_text *text)
@@ -144,8 +148,121 @@ static bool short_run(const struct lp_run_facts *run, struct lp_recommendation *
     return true;
 }
 
+/* Results of ncu */
+
+/* Theoretical occupancy below it leaves few warps to hide latency. */
+#define LOW_OCCUPANCY 50
+/* Achieved below this part of the theoretical one: blocks differ in time, or are too few. */
+#define ACHIEVED_PART 0.6
+/* A reason for waiting with this share of the cycles is worth naming. */
+#define STALL_SHARE 0.3
+
+/* What allows the fewest blocks on an SM. */
+static const char *limiter_of(const struct lp_ncu_kernel *kernel)
+{
+    const struct {
+        const char *name;
+        double blocks;
+    } limits[] = { { "registers", kernel->limit_registers },
+                   { "shared memory", kernel->limit_shared },
+                   { "the block size", kernel->limit_warps },
+                   { "the number of blocks", kernel->limit_blocks } };
+    size_t least = 0;
+
+    for (size_t i = 1; i < sizeof(limits) / sizeof(limits[0]); i++)
+        if (limits[i].blocks < limits[least].blocks || isnan(limits[least].blocks))
+            least = i;
+    return isnan(limits[least].blocks) ? NULL : limits[least].name;
+}
+
+static void say_bound(const struct lp_ncu_kernel *kernel, struct lp_recommendation *out,
+                      struct lp_text *text)
+{
+    lp_evidence_add_word(out, "kernel_bound", kernel->bound);
+    lp_evidence_add(out, "sm_percent", kernel->sm_percent);
+    lp_evidence_add(out, "memory_percent", kernel->memory_percent);
+    lp_text_printf(
+        text, " ncu's Speed of Light rule calls it %s-bound: compute %s %%, memory %s %% of peak",
+        kernel->bound, N(kernel->sm_percent), N(kernel->memory_percent));
+    if (!isnan(kernel->dram_gbs))
+        lp_text_printf(text, ", DRAM %s GB/s", N(kernel->dram_gbs));
+    lp_text_puts(text, ".");
+}
+
+static void say_occupancy(const struct lp_ncu_kernel *kernel, struct lp_recommendation *out,
+                          struct lp_text *text)
+{
+    const char *limiter = limiter_of(kernel);
+
+    if (kernel->waves < 1)
+        lp_text_printf(text,
+                       " Its blocks fill %s of a wave, so some SMs are idle: use smaller tiles, "
+                       "split the longest dimension, or give it a larger batch.",
+                       N(kernel->waves));
+    lp_evidence_add(out, "waves", kernel->waves);
+    lp_evidence_add(out, "occupancy_percent", kernel->occupancy_percent);
+    if (kernel->occupancy_limit_percent < LOW_OCCUPANCY) {
+        lp_text_printf(text, " Occupancy is %s %% of at most %s %%", N(kernel->occupancy_percent),
+                       N(kernel->occupancy_limit_percent));
+        if (limiter)
+            lp_text_printf(text, ", limited by %s", limiter);
+        if (limiter && strcmp(limiter, "registers") == 0 && !isnan(kernel->registers))
+            lp_text_printf(text, " (%s a thread)", COUNT(kernel->registers));
+        lp_text_puts(text, ".");
+    } else if (kernel->occupancy_percent < ACHIEVED_PART * kernel->occupancy_limit_percent) {
+        lp_text_printf(text,
+                       " Occupancy is %s %% of the %s %% that it could reach: its warps or blocks "
+                       "differ in length, or there are too few of them.",
+                       N(kernel->occupancy_percent), N(kernel->occupancy_limit_percent));
+    }
+}
+
+static void say_stall(const struct lp_ncu_kernel *kernel, struct lp_recommendation *out,
+                      struct lp_text *text)
+{
+    const struct lp_ncu_stall *top = &kernel->top[0];
+    double share = top->cycles / kernel->stalls_cycles;
+    const char *words = top->cycles > 0 ? lp_ncu_stall_words(top->state) : NULL;
+
+    if (!(top->cycles > 0) && kernel->bound && strcmp(kernel->bound, "latency") == 0)
+        lp_text_puts(text, " Section WarpStateStats would show what its warps wait for.");
+    if (!words || !(share >= STALL_SHARE))
+        return;
+    lp_evidence_add(out, "stall_share", share);
+    lp_text_printf(text,
+                   " Warps spend %s %% of the %s cycles between two instructions waiting for %s.",
+                   PERCENT(share), N(kernel->issue_cycles), words);
+}
+
+/* Says only what was counted. */
+static bool measured_kernel(const struct lp_run_facts *run, struct lp_recommendation *out,
+                            struct lp_text *text)
+{
+    const struct lp_ncu_kernel *kernel = run->measured;
+
+    if (!kernel || !(kernel->share > 0))
+        return false;
+    lp_evidence_add_word(out, "kernel", kernel->short_name);
+    lp_evidence_add(out, "kernel_share", kernel->share);
+    lp_evidence_add(out, "kernel_ms", kernel->duration_ms);
+    out->advice.severity = kernel->bound ? LLMPERF_SEVERITY_MEDIUM : LLMPERF_SEVERITY_LOW;
+    lp_text_printf(text, "%s takes %s %% of the time that ncu measured (%s us a call%s%s).",
+                   kernel->short_name, PERCENT(kernel->share), N(1e3 * kernel->duration_ms),
+                   kernel->region && *kernel->region ? ", in " : "",
+                   kernel->region ? kernel->region : "");
+    if (kernel->bound)
+        say_bound(kernel, out, text);
+    say_occupancy(kernel, out, text);
+    say_stall(kernel, out, text);
+    if (!kernel->bound)
+        lp_text_puts(text, " What limits it was not measured: collect the sections SpeedOfLight, "
+                           "Occupancy and WarpStateStats (ncu --section).");
+    return true;
+}
+
 const struct lp_run_rule lp_run_rules[LP_RUN_RULES] = {
     { "incomplete_ledger", incomplete_ledger },
+    { "measured_kernel", measured_kernel },
     { "idle_device", idle_device },
     { "idle_host", idle_host },
     { "outside_regions", outside_regions },

@@ -72,6 +72,7 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define RANK(type, ...)             FIELD_##type(struct lp_rank, __VA_ARGS__)
 #define KERNEL_CLASS(type, ...)     FIELD_##type(struct lp_class_total, __VA_ARGS__)
 #define KERNEL_WORK(type, ...)      FIELD_##type(struct lp_kernel_work, __VA_ARGS__)
+#define NCU_KERNEL(type, ...)       FIELD_##type(struct lp_ncu_kernel, __VA_ARGS__)
 #define STAGE_OPERATOR(type, ...)   FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
 #define MEMORY_USE(type, ...)       FIELD_##type(llmperf_memory, __VA_ARGS__)
 #define MEMORY_POINT(type, ...)     FIELD_##type(struct lp_memory_point, __VA_ARGS__)
@@ -107,6 +108,7 @@ static const struct lp_row_field rank_fields[] = { LP_RANK_FIELDS(RANK) };
 static const struct lp_row_field collective_fields[] = { LP_COLLECTIVE_FIELDS(COLLECTIVE) };
 static const struct lp_row_field class_fields[] = { LP_CLASS_FIELDS(KERNEL_CLASS) };
 static const struct lp_row_field work_fields[] = { LP_KERNEL_WORK_FIELDS(KERNEL_WORK) };
+static const struct lp_row_field ncu_fields[] = { LP_NCU_KERNEL_FIELDS(NCU_KERNEL) };
 static const struct lp_row_field requests_fields[] = { LP_REQUESTS_FIELDS(REQUESTS) };
 static const struct lp_row_field latency_fields[] = { LP_LATENCY_FIELDS(LATENCY) };
 static const struct lp_row_field slow_request_fields[] = { LP_SLOW_REQUEST_FIELDS(SLOW_REQUEST) };
@@ -234,6 +236,7 @@ const struct lp_row_kind lp_row_kinds[] = {
     [LP_ROW_COLLECTIVE] = FOUND(collective_fields, struct lp_collective),
     [LP_ROW_CLASS] = FOUND(class_fields, struct lp_class_total),
     [LP_ROW_KERNEL_WORK] = FOUND(work_fields, struct lp_kernel_work),
+    [LP_ROW_NCU_KERNEL] = FOUND(ncu_fields, struct lp_ncu_kernel),
 };
 
 /* Common layout of the row vectors: only the type of `items` differs. */

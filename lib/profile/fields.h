@@ -524,6 +524,20 @@ struct lp_kernel_work {
     uint64_t counted_calls;
 };
 
+#define LP_NCU_STALLS 3 /* reasons that are shown */
+
+struct lp_ncu_kernel {
+    LP_NCU_KERNEL_FIELDS(LP_MEMBER)
+    const char *name; /* as in llmperf_metric_stats */
+    double limit_blocks, limit_registers, limit_shared, limit_warps; /* blocks on an SM */
+    struct lp_ncu_stall {
+        const char *state; /* "long_scoreboard_per…" */
+        size_t length;
+        double cycles;
+    } top[LP_NCU_STALLS]; /* most first; 0 cycles: none */
+    double stalls_cycles; /* of all states */
+};
+
 /** Busy and idle time of a device, inside and outside of regions. None if only a share was
  * collected.
  */
@@ -586,7 +600,8 @@ enum lp_row_id {
     LP_ROW_RANK,
     LP_ROW_COLLECTIVE,
     LP_ROW_CLASS,
-    LP_ROW_KERNEL_WORK
+    LP_ROW_KERNEL_WORK,
+    LP_ROW_NCU_KERNEL
 };
 #define LP_ROW_KINDS 25 /* that a profile holds */
 

@@ -75,6 +75,33 @@
     F(TEXT, source, "", DERIVED, OTHER, "source", NULL, "where FLOPs and bytes come from; null: they are unknown") \
     F(TEXT, reason, "", DERIVED, OTHER, "reason", NULL, "why a number is unknown; null: all are known")
 
+/** ncu_kernels */
+#define LP_NCU_KERNEL_FIELDS(F) \
+    F(TEXT, demangled, "", KEY, OTHER, "kernel_name", NULL, "full C++ name of a kernel that ncu measured; null: a range that it measured as a whole") \
+    F(TEXT, short_name, "", KEY, OTHER, "short_name", NULL, "C++ name without return type, template arguments and parameters") \
+    F(TEXT, region, "", KEY, OTHER, "region", NULL, "path of the region; null: unknown") \
+    F(DEVICE, device, "", KEY, OTHER, "device", NULL, "CUDA device ordinal; null: unknown") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(COUNT, results, "", DERIVED, NEVER, "results", NULL, "calls that were measured; the numbers are their means") \
+    F(NUMBER, duration_ms, "ms", DERIVED, OTHER, "duration_ms", NULL, "duration of a call; `reason` says why a number is null") \
+    F(NUMBER, total_ms, "ms", DERIVED, OTHER, "total_ms", NULL, "`duration_ms` x `results`") \
+    F(NUMBER, share, "1", DERIVED, OTHER, "share", NULL, "`total_ms` / `total_ms` of all kernels that ncu measured; null: a range") \
+    F(TEXT, bound, "", DERIVED, OTHER, "bound", NULL, "by ncu's Speed of Light rule: `latency` (SM and memory below 60 %), `compute`, `memory` (the larger of the two), `compute and memory` (both below 80 % and less than 10 points apart)") \
+    F(NUMBER, sm_percent, "%", DERIVED, OTHER, "sm_percent", NULL, "compute (SM) throughput, of its peak") \
+    F(NUMBER, memory_percent, "%", DERIVED, OTHER, "memory_percent", NULL, "throughput of the busiest unit of the memory system, of its peak") \
+    F(NUMBER, dram_gbs, "GB/s", DERIVED, OTHER, "dram_gbs", NULL, "bytes of device memory / duration") \
+    F(NUMBER, dram_read_mb, "MB", DERIVED, OTHER, "dram_read_mb", NULL, "read from device memory by a call") \
+    F(NUMBER, dram_write_mb, "MB", DERIVED, OTHER, "dram_write_mb", NULL, "written to device memory by a call") \
+    F(NUMBER, l1_hit_percent, "%", DERIVED, OTHER, "l1_hit_percent", NULL, "hit rate of the L1 and texture cache") \
+    F(NUMBER, l2_hit_percent, "%", DERIVED, OTHER, "l2_hit_percent", NULL, "hit rate of the L2 cache") \
+    F(NUMBER, occupancy_limit_percent, "%", DERIVED, OTHER, "occupancy_limit_percent", NULL, "theoretical occupancy") \
+    F(NUMBER, occupancy_percent, "%", DERIVED, OTHER, "occupancy_percent", NULL, "achieved occupancy") \
+    F(NUMBER, registers, "", DERIVED, OTHER, "registers", NULL, "registers of a thread") \
+    F(NUMBER, waves, "", DERIVED, OTHER, "waves", NULL, "blocks / blocks that run at once on all SMs") \
+    F(NUMBER, issue_cycles, "cycle", DERIVED, OTHER, "issue_cycles", NULL, "cycles of a warp between two instructions") \
+    F(TEXT, stalls, "", DERIVED, OTHER, "stalls", NULL, "the most frequent reasons why warps waited, with their shares of these cycles") \
+    F(TEXT, reason, "", DERIVED, OTHER, "reason", NULL, "sections of ncu that were not collected; null: all")
+
 /** struct lp_device_time */
 #define LP_DEVICE_FIELDS(F) \
     F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/base/yaml_tree.h"
 #include "lib/findings/reports/region_options.h"
@@ -185,8 +183,6 @@ int lp_region_options_init(struct lp_region_options *options, const llmperf_prof
                                            .most_kernels = 50 };
     if (!config)
         return 0;
-    snprintf(options->fingerprint, sizeof(options->fingerprint), "%016" PRIx64,
-             lp_hash_text(config, strlen(config)));
     if ((status = lp_yaml_parse("config.yaml", config, strlen(config), &tree)) < 0)
         return status;
     if ((regions = find(lp_yaml_root(tree), "regions")))

@@ -34,7 +34,6 @@ struct lp_region_options {
     bool sections[LP_SECTIONS];
     size_t most_regions, most_kernels;
     LP_VECTOR(struct lp_kernel_rule) rules; /* the last one that matches a region applies */
-    char fingerprint[20];                   /* of the configuration; "": none */
 };
 
 /** Read the configuration in the profile; without one everything is shown. Clear `options` in any

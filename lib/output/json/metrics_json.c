@@ -371,6 +371,8 @@ static void put_findings(struct lp_metrics *metrics)
 
     lp_put_rows(metrics, "kernel_roofline", LP_ROW_KERNEL_WORK, findings->kernel_works.rows.items,
                 findings->kernel_works.rows.count);
+    lp_put_rows(metrics, "ncu_kernels", LP_ROW_NCU_KERNEL, findings->ncu_kernels.rows.items,
+                findings->ncu_kernels.rows.count);
     if (findings->classes)
         lp_put_rows(metrics, "kernel_classes", LP_ROW_CLASS, findings->class_totals.rows.items,
                     findings->class_totals.rows.count);

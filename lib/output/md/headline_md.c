@@ -395,6 +395,11 @@ void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "\n");
     if (findings->withheld) {
+        if (isnan(lp_coverage(&findings->ledger))) {
+            lp_text_puts(out, "Totals and rates are withheld: the source does not say how much of "
+                              "the work it measured.\n");
+            return;
+        }
         lp_text_puts(out, "Summary withheld: ");
         add_percent(out, lp_coverage(&findings->ledger));
         lp_text_puts(out, " of launches and device time is accounted for; 95 % is required.\n");

@@ -4,6 +4,7 @@
 
 #include "lib/findings/limits/facts.h"
 #include "lib/output/md/headline_md.h"
+#include "lib/output/md/ncu_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/md/sections_md.h"
@@ -258,6 +259,7 @@ static int add_sections(const struct lp_findings *findings, struct lp_text *out)
 {
     int status;
 
+    lp_ncu_md(findings, lp_findings_top(findings, TOP_KERNELS), out);
     lp_text_puts(out, "\n## Where the time goes\n\n");
     lp_waterfall_md(findings, out);
     lp_text_puts(out, "\n## Per-stage timings\n\n");

@@ -4,6 +4,7 @@
 
 #include "lib/findings/limits/facts.h"
 #include "lib/output/md/kernel_names.h"
+#include "lib/output/md/ncu_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/md/tables_md.h"
@@ -217,7 +218,9 @@ int lp_kernels_md(const llmperf_profile *profile, struct lp_text *out)
     if ((status = lp_findings_of(profile, &findings)) < 0)
         return status;
     lp_table_kernel_names(findings, SIZE_MAX, out);
-    return lp_table_kernels(profile, SIZE_MAX, true, out);
+    status = lp_table_kernels(profile, SIZE_MAX, true, out);
+    lp_ncu_md(findings, SIZE_MAX, out);
+    return status;
 }
 
 int lp_operators_md(const llmperf_profile *profile, struct lp_text *out)

@@ -9,7 +9,9 @@
 #include "lib/base/file.h"
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
+#include "lib/config/config.h"
 #include "lib/output/format/documents.h"
+#include "lib/output/run_dir/region_ncu.h"
 #include "lib/output/run_dir/region_report.h"
 #include "lib/base/text.h"
 
@@ -104,6 +106,34 @@ static bool has_twin(const struct lp_region_set *set, const char *label)
     return false;
 }
 
+/* pipeline.ncu.ncu_cli.export.sections of the run's configuration. */
+static bool wants_sections(const llmperf_profile *profile)
+{
+    const char *text = llmperf_profile_fact(profile, "config");
+    llmperf_config *config = NULL;
+    bool wanted = false;
+
+    if (text && llmperf_config_parse(text, &config) == 0 &&
+        lp_config_take_truth(config, "pipeline.ncu.ncu_cli.export.sections", &wanted) < 0)
+        wanted = false;
+    llmperf_config_free(config);
+    return wanted;
+}
+
+static int write_sections(const struct lp_region_set *set, const char *label, const char *folder)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    int status = 0;
+
+    for (size_t i = 0; i < set->parts.count; i++)
+        if (strcmp(set->parts.items[i].row->stats.label, label) == 0)
+            lp_region_ncu_text(set, &set->parts.items[i].row->stats, &text);
+    if (text.length > 0 || text.failed)
+        status = write_text(folder, "sections", ".txt", &text);
+    lp_text_clear(&text);
+    return status;
+}
+
 static int write_label(const struct lp_region_set *set, const char *label, const char *folder)
 {
     const struct lp_region_filter filter = { LP_SCOPE_AGGREGATE, 0, label };
@@ -116,6 +146,8 @@ static int write_label(const struct lp_region_set *set, const char *label, const
         path.failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : lp_folder_make_own(path.bytes);
     if (status == 0)
         status = write_report(set, &filter, path.bytes, "report");
+    if (status == 0 && wants_sections(set->findings->profile))
+        status = write_sections(set, label, path.bytes);
     lp_text_clear(&path);
     return status;
 }

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/sha256.h"
 #include "lib/output/format/json_writer.h"
+#include "lib/output/format/row_fields.h"
+#include "lib/output/run_dir/region_ncu.h"
 #include "lib/output/run_dir/region_report.h"
 #include "lib/output/format/counters.h"
 #include "lib/profile/fields.h"
@@ -17,6 +20,18 @@ static double device_value(const struct lp_region_set *set, double value)
 static uint64_t device_count(const struct lp_region_set *set, uint64_t value)
 {
     return set->findings->device_known ? value : LLMPERF_UNKNOWN;
+}
+
+static void put_device(struct lp_json *json, int32_t device)
+{
+    char name[32];
+
+    if (device < 0)
+        lp_json_null(json, "device");
+    else
+        lp_json_integer(json, "device", device);
+    snprintf(name, sizeof(name), "cuda:%d", device);
+    lp_json_string(json, "device_name", device < 0 ? NULL : name);
 }
 
 static void put_metrics(struct lp_json *json, const struct lp_region_set *set,
@@ -76,7 +91,27 @@ static void put_work(struct lp_json *json, const struct lp_region_part *part)
 static void put_counters(struct lp_json *json, const struct lp_region_set *set,
                          const struct lp_region_part *part)
 {
+    const struct lp_ncu_kernels *kernels = &set->findings->ncu_kernels;
+
     lp_counters_json(json, &set->counters, &part->row->stats);
+    lp_json_open(json, "ncu", '[');
+    for (size_t i = 0; i < kernels->rows.count; i++) {
+        if (!lp_region_ncu_has(&part->row->stats, &kernels->rows.items[i], true))
+            continue;
+        lp_json_open(json, NULL, '{');
+        lp_row_json(json, LP_ROW_NCU_KERNEL, &kernels->rows.items[i]);
+        lp_json_close(json, '}');
+    }
+    lp_json_close(json, ']');
+}
+
+static void put_fingerprint(struct lp_json *json, const llmperf_profile *profile)
+{
+    const char *fingerprint = llmperf_profile_fact(profile, "config_fingerprint");
+    char empty[65];
+
+    lp_sha256("", 0, empty);
+    lp_json_string(json, "config_fingerprint", fingerprint ? fingerprint : empty);
 }
 
 static void put_sections(struct lp_json *json, const struct lp_region_set *set,
@@ -106,7 +141,7 @@ static void put_kernels(struct lp_json *json, const struct lp_region_set *set,
         lp_json_number(json, "total_ms", kernel->total_ms);
         lp_json_count(json, "calls", kernel->calls);
         lp_json_number(json, "mean_ms", kernel->total_ms / (double)kernel->calls);
-        lp_json_integer(json, "device", kernel->device);
+        put_device(json, kernel->device);
         lp_json_close(json, '}');
     }
     lp_json_close(json, ']');
@@ -143,10 +178,7 @@ static void put_region(struct lp_json *json, const struct lp_region_set *set,
     lp_json_string(json, "label", region->label);
     lp_json_string(json, "parent", region->parent);
     lp_json_integer(json, "depth", region->depth);
-    if (region->device < 0)
-        lp_json_null(json, "device");
-    else
-        lp_json_integer(json, "device", region->device);
+    put_device(json, region->device);
     lp_json_integer(json, "process_id", region->process_id);
     put_metrics(json, set, part);
     put_sections(json, set, part);
@@ -210,8 +242,7 @@ int lp_region_report_json(const struct lp_region_set *set, const struct lp_regio
     put_totals(&json, set, &totals);
     put_notes(&json, set, totals.regions);
     lp_json_string(&json, "generated_at", set->generated_at);
-    lp_json_string(&json, "config_fingerprint",
-                   *set->options.fingerprint ? set->options.fingerprint : NULL);
+    put_fingerprint(&json, set->findings->profile);
     lp_json_close(&json, '}');
     lp_text_move(out, &json.text);
     lp_text_clear(&json.text);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/output/format/markdown.h"
+#include "lib/output/run_dir/region_ncu.h"
 #include "lib/output/run_dir/region_report.h"
 #include "lib/findings/limits/measured.h"
 #include "lib/profile/fields.h"
@@ -152,7 +153,8 @@ static void put_counters(const struct lp_region_set *set, const llmperf_region_s
          llmperf_profile_metric(profile, i, &metric) == 0 && metric.region &&
          strcmp(metric.region, region->path) == 0;
          i++) {
-        if (metric.kernel || (metric.device >= 0 && metric.device != region->device))
+        if (metric.kernel || (metric.device >= 0 && metric.device != region->device) ||
+            (metric.source && strcmp(metric.source, "ncu") == 0))
             continue;
         if (!any)
             lp_text_puts(out, "\n| counter | unit | mean | min | max | results |\n"
@@ -160,6 +162,7 @@ static void put_counters(const struct lp_region_set *set, const llmperf_region_s
         any = true;
         put_counter(out, &metric);
     }
+    lp_region_ncu_md(set, region, out);
 }
 
 static void put_patterns(struct lp_text *out, const char *word, const struct lp_patterns *patterns)

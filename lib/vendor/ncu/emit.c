@@ -168,6 +168,7 @@ static struct region *find_region(struct regions *regions, uint32_t node,
     stats->device = target->device;
     stats->process_id = target->process_id;
     stats->kernel_ms = stats->exclusive_kernel_ms = 0;
+    stats->gpu_busy_ms = stats->exclusive_gpu_busy_ms = 0;
     stats->kernel_count = 0;
     row = (uint32_t)regions->rows.count;
     if (lp_vector_push(&regions->rows, fresh) < 0 ||
@@ -177,7 +178,7 @@ static struct region *find_region(struct regions *regions, uint32_t node,
 }
 
 /* A kernel counts in its region and in all enclosing ones. Work outside of regions counts
- * separately. */
+ * separately. Kernels run one at a time under ncu: their sum is the busy time. */
 static int add_to_regions(struct regions *regions, const struct lp_ncu_target *target,
                           double total_ms)
 {
@@ -189,8 +190,11 @@ static int add_to_regions(struct regions *regions, const struct lp_ncu_target *t
         if (region->stats.kernel_count != LLMPERF_UNKNOWN)
             region->stats.kernel_count += target->results;
         region->stats.kernel_ms += total_ms;
-        if (node == target->node)
+        region->stats.gpu_busy_ms += total_ms;
+        if (node == target->node) {
             region->stats.exclusive_kernel_ms += total_ms;
+            region->stats.exclusive_gpu_busy_ms += total_ms;
+        }
         if (node == LP_PATH_ROOT || lp_path_get(node)->parent == LP_PATH_ROOT)
             return 0;
     }
@@ -206,6 +210,11 @@ static int add_range(struct regions *regions, const struct lp_ncu_target *target
     region->stats.instances += target->results;
     region->stats.kernel_count = LLMPERF_UNKNOWN;
     region->stats.kernel_ms = region->stats.exclusive_kernel_ms = NAN;
+    region->stats.exclusive_gpu_busy_ms = NAN;
+    if (target->durations.count < target->results)
+        region->stats.gpu_busy_ms = NAN;
+    for (size_t i = 0; i < target->durations.count; i++)
+        region->stats.gpu_busy_ms += (double)target->durations.items[i] / 1e6;
     return 0;
 }
 
@@ -317,6 +326,17 @@ static int add_problems(const struct lp_ncu *ncu, llmperf_profile *profile)
 /* Names and sizes of GPUs are metrics, if collected. */
 static void name_gpus(struct lp_ncu *ncu)
 {
+    static const struct {
+        const char *name;
+        size_t member;
+        int64_t factor;
+    } sizes[] = {
+        { "device__attribute_multiprocessor_count", offsetof(struct lp_gpu_fact, sm_count), 1 },
+        { "device__attribute_total_memory", offsetof(struct lp_gpu_fact, memory_bytes), 1 },
+        { "device__attribute_l2_cache_size", offsetof(struct lp_gpu_fact, l2_bytes), 1 },
+        { "device__attribute_max_gpu_frequency_khz", offsetof(struct lp_gpu_fact, clock_hz), 1000 },
+    };
+
     for (size_t i = 0; i < ncu->values.count; i++) {
         const struct lp_ncu_value *value = &ncu->values.items[i];
         const char *name = ncu->metrics.items[value->metric].name;
@@ -330,8 +350,10 @@ static void name_gpus(struct lp_ncu *ncu)
                 value->text < LP_NCU_TEXTS_DIFFER)
                 snprintf(gpu->name, sizeof(gpu->name), "%.127s",
                          lp_names_text(&ncu->texts, value->text));
-            else if (strcmp(name, "device__attribute_multiprocessor_count") == 0 && value->count)
-                gpu->sm_count = (int64_t)fmin(fmax(mean_of(value), 0), 1e6);
+            for (size_t m = 0; value->count && m < sizeof(sizes) / sizeof(sizes[0]); m++)
+                if (strcmp(name, sizes[m].name) == 0)
+                    *(int64_t *)((char *)gpu + sizes[m].member) =
+                        (int64_t)fmin(fmax(mean_of(value), 0), 1e15) * sizes[m].factor;
         }
     }
 }

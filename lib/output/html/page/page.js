@@ -4,7 +4,7 @@
 
 const VERDICT_GOOD = ["complete", "sampled"];
 
-const LISTS = ["stages", "regions", "operators", "kernels", "kernel_classes", "kernel_roofline", "kernel_shapes", "waterfall", "iterations", "metrics", "recommendations", "notes"];
+const LISTS = ["stages", "regions", "operators", "kernels", "kernel_classes", "kernel_roofline", "kernel_shapes", "ncu_kernels", "waterfall", "iterations", "metrics", "recommendations", "notes"];
 
 /** Everything inside <body>, from the data of the page. */
 function renderReport(data) {

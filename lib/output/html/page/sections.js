@@ -149,6 +149,18 @@ function classesSection({ metrics }) {
 ${table("classes", [words("Stage", (row) => row.stage, true), words("Class", (row) => row.kernel_class), column("Calls", "calls"), column("Total ms", "total_ms"), column("Share", "share", percent)], metrics.kernel_classes, { pointer: indexed("kernel_classes", metrics) })}`;
 }
 
+/** What ncu measured of each kernel, and of each range that it measured as a whole. */
+function ncuSection({ metrics }) {
+    const limit = (title, key) => column(title, `${key}_percent`);
+    return table("ncu-kernels", [
+        words("Kernel", (row) => html`<span title="${row.kernel_name}">${row.short_name || "whole range"}</span>`, true), regionWords("Region", "region"), column("Calls", "results"),
+        { title: "Mean us", show: number, value: (row) => (row.duration_ms === null ? null : row.duration_ms * 1e3) }, column("Share", "share", percent), words("Bound", (row) => row.bound),
+        limit("SM %", "sm"), limit("Memory %", "memory"), column("DRAM GB/s", "dram_gbs"), limit("L1 hit %", "l1_hit"), limit("L2 hit %", "l2_hit"), limit("Occupancy %", "occupancy"),
+        limit("Theoretical %", "occupancy_limit"), column("Registers", "registers"), column("Waves", "waves"), words("Warps wait for", (row) => row.stalls),
+    ], metrics.ncu_kernels, { pointer: indexed("ncu_kernels", metrics), most: 25,
+        caption: "Means over the measured calls. Share: of the time of all kernels that ncu measured. Bound: by the thresholds of ncu's Speed of Light rule." });
+}
+
 /** Values of hardware counters: one row for each kernel or region and metric. */
 function countersSection({ metrics }) {
     return table("counters", [
@@ -194,6 +206,7 @@ const notesSection = ({ metrics }) => html`<ul>${metrics.notes.map((note) => htm
 const SECTIONS = [
     { id: "advice", title: "What to look at first", show: adviceSection },
     { id: "waterfall", title: "Where the time goes", show: waterfallSection, device: true },
+    { id: "ncu-section", title: "Kernels measured by ncu", show: ncuSection, member: "ncu_kernels" },
     { id: "timeline-section", title: "Timeline", show: ({ metrics, kept }) => timelineMarkup(metrics, kept), device: true },
     { id: "stages-section", title: "Stages", show: stagesSection },
     { id: "requests-section", title: "Requests", show: requestsSection, member: "requests" },
@@ -212,7 +225,7 @@ const LAST_SECTIONS = [
 ];
 /** Members that have a section of their own or need none. */
 const KNOWN = new Set(["recommendations", "regions", "stages", "operators", "kernels", "kernel_roofline", "kernel_classes", "kernel_shapes", "waterfall", "iterations", "requests",
-    "metrics", "ledger", "notes", "hardware", "python", "model", "aggregates", "windows", "captures"]);
+    "ncu_kernels", "metrics", "ledger", "notes", "hardware", "python", "model", "aggregates", "windows", "captures"]);
 
 /** Tables of everything else in metrics.json. */
 function otherSections({ metrics }) {

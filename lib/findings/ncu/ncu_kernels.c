@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/findings/ncu/ncu_kernels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hashmap.h"
+#include "lib/base/number.h"
+#include "lib/base/status.h"
+#include "lib/findings/ncu/ncu_table.h"
+#include "lib/profile/profile.h"
+
+/* Thresholds of rule SOLBottleneck of ncu 2025.3, in percent. */
+#define LATENCY_BELOW 60
+#define HIGH_FROM     80
+#define BALANCED      10
+
+const char *lp_ncu_bound(double sm_percent, double memory_percent)
+{
+    double most = fmax(sm_percent, memory_percent);
+
+    if (isnan(sm_percent) || isnan(memory_percent))
+        return NULL;
+    if (most < LATENCY_BELOW)
+        return "latency";
+    if (most < HIGH_FROM && fabs(sm_percent - memory_percent) < BALANCED)
+        return "compute and memory";
+    return sm_percent > memory_percent ? "compute" : "memory";
+}
+
+/* Rows */
+
+static bool is_of(const struct lp_ncu_kernel *row, const llmperf_metric_stats *metric)
+{
+    return row->device == metric->device && row->process_id == metric->process_id &&
+           lp_text_same(row->name, metric->kernel) && lp_text_same(row->region, metric->region);
+}
+
+static uint64_t hash_of(const char *text)
+{
+    return text ? lp_hash_text(text, strlen(text)) : 0;
+}
+
+static int name_row(struct lp_ncu_kernels *kernels, struct lp_ncu_kernel *row)
+{
+    struct lp_text full = { NULL, 0, 0, false }, brief = { NULL, 0, 0, false };
+
+    if (!row->name)
+        return 0;
+    lp_kernel_demangle(&full, row->name);
+    if (!full.failed)
+        lp_kernel_shorten(&brief, full.bytes);
+    if (!full.failed && !brief.failed) {
+        row->demangled = lp_strings_add(&kernels->pool, full.bytes);
+        row->short_name = lp_strings_add(&kernels->pool, brief.bytes);
+    }
+    lp_text_clear(&full);
+    lp_text_clear(&brief);
+    return row->short_name ? 0 : lp_out_of_memory();
+}
+
+/* The row that a metric belongs to, added if new; NULL: out of memory. */
+static struct lp_ncu_kernel *row_of(struct lp_ncu_kernels *kernels, struct lp_hashmap *keys,
+                                    const llmperf_metric_stats *metric)
+{
+    uint64_t key = hash_of(metric->kernel) ^ hash_of(metric->region) * 3;
+    uint64_t second = (uint64_t)(uint32_t)metric->device << 32 | metric->process_id;
+    struct lp_ncu_kernel fresh;
+    uint32_t index;
+
+    while ((index = lp_hashmap_get(keys, key, second)) != LP_HASHMAP_NONE) {
+        if (is_of(&kernels->rows.items[index], metric))
+            return &kernels->rows.items[index];
+        key++;
+    }
+    memset(&fresh, 0, sizeof(fresh));
+    lp_row_forget(LP_ROW_NCU_KERNEL, &fresh);
+    fresh.limit_blocks = fresh.limit_registers = fresh.limit_shared = fresh.limit_warps = NAN;
+    fresh.name = metric->kernel;
+    fresh.region = metric->region;
+    fresh.device = metric->device;
+    fresh.process_id = metric->process_id;
+    index = (uint32_t)kernels->rows.count;
+    if (name_row(kernels, &fresh) < 0 || lp_vector_push(&kernels->rows, fresh) < 0 ||
+        lp_hashmap_put(keys, key, second, index) < 0)
+        return NULL;
+    return &kernels->rows.items[index];
+}
+
+/* A warp that is selected issues an instruction: it does not wait. */
+static void add_state(struct lp_ncu_kernel *row, const char *state, size_t length, double cycles)
+{
+    struct lp_ncu_stall stall = { state, length, cycles };
+
+    row->stalls_cycles += cycles;
+    for (size_t i = 0; i < LP_NCU_STALLS && strncmp(state, "selected", 8) != 0; i++) {
+        struct lp_ncu_stall next = row->top[i];
+
+        if (!(stall.cycles > next.cycles))
+            continue;
+        row->top[i] = stall;
+        stall = next;
+    }
+}
+
+static int add_metrics(struct lp_ncu_kernels *kernels, struct lp_hashmap *keys,
+                       const llmperf_profile *profile)
+{
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_METRIC); i++) {
+        const llmperf_metric_stats *metric = lp_row_at(profile, LP_ROW_METRIC, i);
+        const struct lp_ncu_metric_row *known = lp_ncu_row_of(metric);
+        const char *state;
+        size_t length = known ? 0 : lp_ncu_warp_state(metric, &state);
+        struct lp_ncu_kernel *row;
+
+        if ((!known || !known->column || metric->count == 0) && length == 0)
+            continue;
+        if (!(row = row_of(kernels, keys, metric)))
+            return lp_out_of_memory();
+        if (row->results == LLMPERF_UNKNOWN || row->results < metric->count)
+            row->results = metric->count;
+        if (length > 0)
+            add_state(row, state, length, metric->mean);
+        else if (isnan(*(double *)((char *)row + known->column)))
+            *(double *)((char *)row + known->column) = metric->mean * known->factor;
+    }
+    return 0;
+}
+
+/* Texts of rows */
+
+/* "long scoreboard 62 %, barrier 12 %" */
+static void put_stalls(const struct lp_ncu_kernel *row, struct lp_text *text)
+{
+    for (size_t i = 0; i < LP_NCU_STALLS && row->top[i].cycles > 0; i++) {
+        lp_text_puts(text, i ? ", " : "");
+        for (size_t k = 0; k < row->top[i].length; k++)
+            lp_text_add(text, row->top[i].state[k] == '_' ? " " : row->top[i].state + k, 1);
+        lp_text_printf(text, " %s %%", LP_NUMBER(100 * row->top[i].cycles / row->stalls_cycles, 2));
+    }
+}
+
+static void put_missing(const struct lp_ncu_kernel *row, struct lp_text *text)
+{
+    const struct {
+        const char *section;
+        bool has;
+    } sections[] = { { "SpeedOfLight", row->bound && !isnan(row->duration_ms) },
+                     { "MemoryWorkloadAnalysis", !isnan(row->l1_hit_percent) &&
+                                                     !isnan(row->l2_hit_percent) &&
+                                                     !isnan(row->dram_gbs) },
+                     { "Occupancy", !isnan(row->occupancy_percent) },
+                     { "WarpStateStats", row->top[0].cycles > 0 },
+                     { "LaunchStats", !isnan(row->registers) && !isnan(row->waves) } };
+    bool any = false;
+
+    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+        if (sections[i].has)
+            continue;
+        lp_text_printf(text, "%s%s", any ? ", " : "sections not collected: ", sections[i].section);
+        any = true;
+    }
+}
+
+static int set_text(struct lp_ncu_kernels *kernels, const struct lp_ncu_kernel *row,
+                    void (*put)(const struct lp_ncu_kernel *row, struct lp_text *text),
+                    const char **text_out)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+    int status;
+
+    put(row, &text);
+    if (text.length > 0 && !text.failed)
+        *text_out = lp_strings_add(&kernels->pool, text.bytes);
+    status = text.failed || (text.length > 0 && !*text_out) ? lp_out_of_memory() : 0;
+    lp_text_clear(&text);
+    return status;
+}
+
+static int finish_row(struct lp_ncu_kernels *kernels, struct lp_ncu_kernel *row)
+{
+    int status;
+
+    row->duration_ms /= 1e3; /* ncu_table.c has it in us */
+    row->total_ms = row->duration_ms * (double)row->results;
+    row->bound = lp_ncu_bound(row->sm_percent, row->memory_percent);
+    if (isnan(row->dram_gbs)) /* MB / ms is GB/s */
+        row->dram_gbs = (row->dram_read_mb + row->dram_write_mb) / row->duration_ms;
+    if (isnan(row->issue_cycles) && row->stalls_cycles > 0)
+        row->issue_cycles = row->stalls_cycles;
+    status = set_text(kernels, row, put_stalls, &row->stalls);
+    return status < 0 ? status : set_text(kernels, row, put_missing, &row->reason);
+}
+
+static int compare_rows(const void *left, const void *right)
+{
+    const struct lp_ncu_kernel *a = left, *b = right;
+    double x = isnan(a->total_ms) ? -1 : a->total_ms, y = isnan(b->total_ms) ? -1 : b->total_ms;
+
+    if (!a->name != !b->name)
+        return a->name ? -1 : 1;
+    if (x < y || x > y)
+        return x < y ? 1 : -1;
+    return strcmp(a->name ? a->name : "", b->name ? b->name : "");
+}
+
+static void set_shares(struct lp_ncu_kernels *kernels)
+{
+    double all_ms = 0;
+
+    for (size_t i = 0; i < kernels->rows.count; i++)
+        if (kernels->rows.items[i].name && kernels->rows.items[i].total_ms > 0)
+            all_ms += kernels->rows.items[i].total_ms;
+    for (size_t i = 0; i < kernels->rows.count; i++)
+        if (kernels->rows.items[i].name && all_ms > 0)
+            kernels->rows.items[i].share = kernels->rows.items[i].total_ms / all_ms;
+}
+
+int lp_ncu_kernels_read(struct lp_ncu_kernels *kernels, const llmperf_profile *profile)
+{
+    struct lp_hashmap keys = { NULL, 0, 0 };
+    int status = add_metrics(kernels, &keys, profile);
+
+    for (size_t i = 0; i < kernels->rows.count && status == 0; i++)
+        status = finish_row(kernels, &kernels->rows.items[i]);
+    lp_hashmap_clear(&keys);
+    if (kernels->rows.count > 0)
+        qsort(kernels->rows.items, kernels->rows.count, sizeof(*kernels->rows.items), compare_rows);
+    set_shares(kernels);
+    return status;
+}
+
+void lp_ncu_kernels_clear(struct lp_ncu_kernels *kernels)
+{
+    lp_vector_clear(&kernels->rows);
+    lp_strings_clear(&kernels->pool);
+}

@@ -35,5 +35,6 @@ const struct command command_doctor = {
              "how to fix what does not work. Exit code 0: kernels can be profiled here; 1: they "
              "cannot.",
     .options = options,
+    .after = "The JSON has schema conf/schema/doctor.schema.json.",
     .run = run,
 };

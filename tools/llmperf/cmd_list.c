@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "command.h"
 #include "configured.h"
 #include "folder.h"
+#include "json.h"
 #include "llmperf/sys.h"
 
 #define RUN_FILE "run.llmperf"
@@ -26,6 +28,7 @@ static bool is_run(const char *folder)
 struct run_list {
     int runs, damaged;
     size_t prefix; /* length of the folder that is listed */
+    json_t *rows;  /* of --format json; NULL: text */
 };
 
 #define HEAD_COLUMNS "%-26s %-18s %-18s %-14s %-15s %s"
@@ -49,9 +52,12 @@ static void gpu_text(char *out, size_t size, const llmperf_about *about)
         snprintf(out, size, "%s", name);
 }
 
-/* Tokens/s of decode steps, else of the first stage that counts tokens, else the time of the first
- * stage. */
-static void speed_text(char *out, size_t size, const llmperf_profile *profile)
+struct speed {
+    double tokens_per_s; /* of decode steps, else of the first stage that counts tokens */
+    double time_ms;      /* of a call of the first stage */
+};
+
+static struct speed speed_of(const llmperf_profile *profile)
 {
     size_t count = llmperf_profile_count(profile, LLMPERF_ROWS_STAGES);
     llmperf_stage stage = LLMPERF_STAGE_INIT;
@@ -63,40 +69,77 @@ static void speed_text(char *out, size_t size, const llmperf_profile *profile)
         other = isnan(other) ? stage.tokens_per_s : other;
         time_ms = isnan(time_ms) ? stage.time_ms : time_ms;
     }
-    other = isnan(decode) ? other : decode;
-    snprintf(out, size, "-");
-    if (!isnan(other))
-        snprintf(out, size, "%.4g tokens/s", other);
-    else if (!isnan(time_ms))
-        snprintf(out, size, "%.4g ms", time_ms);
+    return (struct speed){ isnan(decode) ? other : decode, time_ms };
 }
 
-static void print_profile(const char *name, const llmperf_profile *profile)
+static void speed_text(char *out, size_t size, struct speed speed)
+{
+    snprintf(out, size, "-");
+    if (!isnan(speed.tokens_per_s))
+        snprintf(out, size, "%.4g tokens/s", speed.tokens_per_s);
+    else if (!isnan(speed.time_ms))
+        snprintf(out, size, "%.4g ms", speed.time_ms);
+}
+
+static json_t *row_of(const llmperf_profile *profile, const llmperf_about *about, const char *path,
+                      const char *verdict)
+{
+    struct speed speed = speed_of(profile);
+
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:n}", "path",
+        json_text(path), "run_id", json_text(llmperf_profile_fact(profile, "run_id")), "created_at",
+        json_text(llmperf_profile_fact(profile, "created_at")), "tier",
+        json_text(llmperf_profile_fact(profile, "tier")), "program", json_text(about->program),
+        "model", json_text(about->model), "dtype", json_text(about->dtype), "gpu",
+        json_text(about->gpu), "gpus", json_count(about->gpus), "batch", json_double(about->batch),
+        "tokens_per_s", json_double(speed.tokens_per_s), "time_ms", json_double(speed.time_ms),
+        "verdict", verdict, "error");
+}
+
+static void print_profile(const char *path, const char *name, const llmperf_profile *profile,
+                          const struct run_list *list)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     llmperf_about about = LLMPERF_ABOUT_INIT;
+    const char *verdict;
     char gpu[40], speed[40];
 
     llmperf_profile_ledger(profile, &ledger);
     llmperf_profile_about(profile, &about);
+    verdict = llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict);
+    if (list->rows) {
+        json_array_append_new(list->rows, row_of(profile, &about, path, verdict));
+        return;
+    }
     gpu_text(gpu, sizeof(gpu), &about);
-    speed_text(speed, sizeof(speed), profile);
+    speed_text(speed, sizeof(speed), speed_of(profile));
     print_line(RUN_COLUMNS, name, or_dash(about.program), or_dash(about.model), gpu, speed,
-               llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict));
+               verdict);
+}
+
+static void print_unreadable(const char *path, const char *name, const struct run_list *list)
+{
+    if (list->rows)
+        json_array_append_new(list->rows,
+                              json_pack("{s:o, s:n, s:o}", "path", json_text(path), "verdict",
+                                        "error", json_text(llmperf_last_error())));
+    else
+        print_line("%-26s unreadable: %s", name, llmperf_last_error());
 }
 
 static void print_one_run(const char *path, const char *name, struct run_list *list)
 {
     llmperf_profile *profile;
 
-    if (list->runs++ == 0)
+    if (list->runs++ == 0 && !list->rows)
         print_line(HEAD_COLUMNS, "RUN", "PROGRAM", "MODEL", "GPU", "SPEED", "VERDICT");
     if (llmperf_profile_open(path, &profile) < 0) {
-        print_line("%-26s unreadable: %s", name, llmperf_last_error());
+        print_unreadable(path, name, list);
         list->damaged++;
         return;
     }
-    print_profile(name, profile);
+    print_profile(path, name, profile, list);
     llmperf_profile_free(profile);
 }
 
@@ -157,11 +200,13 @@ struct file_list {
     const char *root;
     int depth;
     uint64_t bytes;
+    json_t *rows; /* as in run_list */
 };
 
 static void print_file(const char *path, const char *name, void *user)
 {
     struct file_list *list = user;
+    const char *below = path + strlen(list->root) + 1;
     struct stat info;
 
     (void)name;
@@ -172,15 +217,26 @@ static void print_file(const char *path, const char *name, void *user)
         folder_each(path, print_file, list);
         list->depth--;
     } else if (S_ISREG(info.st_mode)) {
-        print_line("%12" PRIu64 "  %s", (uint64_t)info.st_size, path + strlen(list->root) + 1);
+        if (list->rows)
+            json_array_append_new(list->rows,
+                                  json_pack("{s:o, s:o}", "path", json_text(below), "bytes",
+                                            json_count((uint64_t)info.st_size)));
+        else
+            print_line("%12" PRIu64 "  %s", (uint64_t)info.st_size, below);
         list->bytes += (uint64_t)info.st_size;
     }
 }
 
-static int list_files(const char *run)
+static int list_files(const char *run, bool json)
 {
-    struct file_list list = { run, 0, 0 };
+    struct file_list list = { run, 0, 0, json ? json_array() : NULL };
 
+    if (json) {
+        folder_each(run, print_file, &list);
+        return json_output(json_pack("{s:i, s:o, s:o, s:o}", "schema_version", 1, "run",
+                                     json_text(run), "bytes", json_count(list.bytes), "files",
+                                     list.rows));
+    }
     print("%12s  %s\n", "BYTES", "FILE");
     folder_each(run, print_file, &list);
     print("%12" PRIu64 "  in total\n", list.bytes);
@@ -200,21 +256,28 @@ static void cut_run_file(char *path)
         snprintf(path, FOLDER_PATH_BYTES, ".");
 }
 
-static int list_folder(const struct command *command, char *folder)
+static int list_folder(const struct command *command, char *folder, bool json)
 {
-    struct run_list list = { 0, 0, 0 };
+    struct run_list list = { 0, 0, 0, NULL };
+    int code = EXIT_FINE;
 
     cut_run_file(folder);
     folder_cut_slashes(folder);
     if (is_run(folder))
-        return list_files(folder);
+        return list_files(folder, json);
     list.prefix = strlen(folder) + 1;
+    list.rows = json ? json_array() : NULL;
     print_job(folder, &list);
-    if (list.runs == 0 && folder_each(folder, print_run, &list) < 0)
+    if (list.runs == 0 && folder_each(folder, print_run, &list) < 0) {
+        json_decref(list.rows);
         return fail_usage(command, "cannot read folder %s: %s", folder, strerror(errno));
-    if (list.runs == 0)
+    }
+    if (json)
+        code = json_output(json_pack("{s:i, s:o, s:o}", "schema_version", 1, "folder",
+                                     json_text(folder), "runs", list.rows));
+    else if (list.runs == 0)
         print("no runs found in %s\n", folder);
-    return list.damaged > 0 ? EXIT_CHECK_FAILED : EXIT_FINE;
+    return code == EXIT_FINE && list.damaged > 0 ? EXIT_CHECK_FAILED : code;
 }
 
 static int run(const struct command *command, int argc, char **argv)
@@ -229,8 +292,12 @@ static int run(const struct command *command, int argc, char **argv)
         return fail_usage(command, "expected one folder or run");
     if ((status = configured_folder(&words, argv[1], folder)) != EXIT_FINE)
         return status;
-    return list_folder(command, folder);
+    return list_folder(command, folder, choice_of(command, &words, 0));
 }
+
+static const struct option options[] = {
+    OPTION("--format", NULL, "text|json", "text", "text or JSON"), OPTIONS_END
+};
 
 const struct command command_list = {
     .name = "list",
@@ -241,5 +308,7 @@ const struct command command_list = {
         "program, model, GPU, tokens/s of decode (or the time of the first stage) and verdict, "
         "including those of processes and repeats of a job; or the files of one run with "
         "their sizes.",
+    .options = options,
+    .after = "The JSON has schema conf/schema/list.schema.json.",
     .run = run,
 };

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# --format json of list, top, compare and doctor keeps to its schema, and says what the text says.
+. "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
+schemas=$LLMPERF_CONFIG_DIR/schema
+
+keeps_to() { # SCHEMA: standard output of the last command
+    cp out document.json
+    "$LLMPERF" validate document.json --schema "$schemas/$1.schema.json" >checked 2>&1 || { cat checked; die "not as in $1.schema.json"; }
+}
+
+expect 0 import "$LLMPERF_TEST_DATA/h200/engine/tensor_0.llmrec" -o runs/tensor
+expect 0 import "$recordings/faults.llmrec" -o runs/faults
+mkdir runs/damaged runs/$'\xff\n'
+head -c 5000 runs/tensor/run.llmperf | tee runs/damaged/run.llmperf >runs/$'\xff\n'/run.llmperf
+
+# A folder of runs.
+expect 1 list runs --format json
+stderr_empty
+keeps_to list
+python3 - <<'PYTHON' || die "list of runs"
+import json
+seen = json.load(open("out"))
+assert seen["folder"] == "runs"
+rows = {row["path"]: row for row in seen["runs"]}
+assert len(rows) == 4 and rows["runs/damaged"]["verdict"] is None and "damaged" in rows["runs/damaged"]["error"]
+run = rows["runs/tensor"]
+assert run["verdict"] == "complete" and run["error"] is None and run["gpu"] == "NVIDIA H200" and run["tokens_per_s"] > 0
+assert rows["runs/faults"]["verdict"] == "incomplete"
+PYTHON
+# The files of a run.
+expect 0 list runs/tensor --format json
+keeps_to list
+python3 - <<'PYTHON' || die "list of files"
+import json, os
+seen = json.load(open("out"))
+for file in seen["files"]:
+    assert os.path.getsize(os.path.join(seen["run"], file["path"])) == file["bytes"], file
+assert sum(file["bytes"] for file in seen["files"]) == seen["bytes"] > 0
+PYTHON
+mkdir empty
+expect 0 list empty --format json
+keeps_to list
+grep -q '"runs": \[\]' out || die "an empty folder is an empty list"
+
+expect 0 compare runs/tensor runs/tensor --format json
+keeps_to compare
+"$LLMPERF" doctor --format json >out 2>err
+keeps_to doctor
+echo fine

@@ -43,6 +43,20 @@ expect 0 list empty --format json
 keeps_to list
 grep -q '"runs": \[\]' out || die "an empty folder is an empty list"
 
+for folder in runs/tensor runs/faults; do
+    expect 0 top $folder --format json
+    keeps_to top
+done
+python3 - <<'PYTHON' || die "top"
+import json
+seen = json.load(open("out"))
+assert seen["path"] == "runs/faults" and seen["processes"] == 1 and seen["running"] == 0 and seen["verdict"] == "incomplete"
+assert seen["records"]["dropped"] > 0 and seen["regions"] and seen["kernels"]
+PYTHON
+expect 2 top runs/damaged --format json
+keeps_to top
+grep -q '"unreadable": 1' out || die "a damaged run is counted"
+
 expect 0 compare runs/tensor runs/tensor --format json
 keeps_to compare
 "$LLMPERF" doctor --format json >out 2>err

@@ -23,7 +23,7 @@ stdout_has "0 of 2 processes running"
 stdout_has "records so far: complete, launches 12, kernels 30, dropped 0, invalid 0, unattributed 0"
 [ "$(row LLM@decode_step | awk '{print $2}')" = 6 ] || die "not six decode steps"
 [ "$(row LLM@prefill | awk '{print $2}')" = 2 ] || die "not two prefills"
-row LLM@mlp | grep -q ' -  *[0-9.]*$' || die "tokens that are not known"
+[ "$(row LLM@mlp | awk '{print $6, $8}')" = "- host" ] || die "tokens that are not known"
 head -n 1 out >first
 expect 0 top o/job
 [ "$(head -n 1 out)" = "$(cat first)" ] || die "it goes on"
@@ -42,6 +42,28 @@ expect 0 top sampled --once
 [ "$(row LLM@decode_step | awk '{printf "%.0f", $5}')" = 82 ] || die "busy time of the sample only"
 stdout_has "GPU busy %          -"
 stdout_has "sampled: "
+
+# A stage whose host runs ahead takes its time on the GPU, as in the report; the others take host time.
+expect 0 import "$LLMPERF_TEST_DATA/h200/engine/streams.llmrec" -o ahead
+expect 0 top ahead --format json
+python3 - <<'PYTHON' || die "times of calls"
+import json
+seen, metrics = json.load(open("out")), json.load(open("ahead/metrics.json"))
+stages, clocks = {row["path"]: row for row in metrics["stages"]}, set()
+for row in seen["regions"]:
+    if row["path"] in stages:
+        stage = stages[row["path"]]
+        clocks.add(row["clock"])
+        assert row["clock"] == stage["clock"], (row, stage["clock"])
+        assert row["clock"] == "host" or abs(row["time_ms"] / stage["time_ms"] - 1) < 1e-9, (row, stage["time_ms"])
+assert clocks == {"host", "gpu"}, clocks
+kernels = {}
+for row in metrics["kernels"]:
+    name = row.get("short_name") or row["kernel_name"]
+    kernels[name] = kernels.get(name, 0) + row["total_ms"]
+longest = sorted(kernels.values(), reverse=True)
+assert [round(row["total_ms"], 6) for row in seen["kernels"]] == [round(ms, 6) for ms in longest[:20]]
+PYTHON
 
 # A process whose prefill never ended does not take the others' times away.
 printf 'begin LLM@prefill\nlaunch k\n' >open.txt

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "llmperf/llmperf.h"
 #include "run_paths.h"
+#include "terminal.h"
 
 /* A side of the comparison: a run, or the runs of a folder of repeats. */
 struct side {
@@ -52,7 +53,12 @@ static int compare(const struct side *sides, double threshold, uint32_t format, 
         return fail_status(status);
     if (!comparable)
         fprintf(stderr, "llmperf compare: %s\n", llmperf_last_error());
-    status = write_text(text, path);
+    if (format == LLMPERF_TEXT_PLAIN && strcmp(path, "-") == 0) {
+        terminal_print_words(text);
+        status = EXIT_FINE;
+    } else {
+        status = write_text(text, path);
+    }
     llmperf_text_free(text);
     if (status != EXIT_FINE)
         return status;

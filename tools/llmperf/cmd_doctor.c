@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "llmperf/sys.h"
+#include "terminal.h"
 
 static const struct option options[] = {
     OPTION("--format", NULL, "text|json", "text", "text or JSON"), OPTIONS_END
@@ -22,7 +23,7 @@ static int run(const struct command *command, int argc, char **argv)
         choice_of(command, &words, 0) ? LLMPERF_TEXT_JSON : LLMPERF_TEXT_PLAIN, &text);
     if (!text)
         return fail_status(status);
-    print("%s", text);
+    terminal_print_words(text);
     llmperf_text_free(text);
     return status == LLMPERF_OK ? EXIT_FINE : EXIT_CHECK_FAILED;
 }

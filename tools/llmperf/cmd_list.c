@@ -13,6 +13,7 @@
 #include "folder.h"
 #include "json.h"
 #include "llmperf/sys.h"
+#include "terminal.h"
 
 #define RUN_FILE "run.llmperf"
 /* Artifacts are at most this deep: regions/<label>/report.md. */
@@ -32,7 +33,7 @@ struct run_list {
 };
 
 #define HEAD_COLUMNS "%-26s %-18s %-18s %-14s %-15s %s"
-#define RUN_COLUMNS  "%-26s %-18.18s %-18.18s %-14.14s %-15s %s"
+#define RUN_COLUMNS  "%-26s %-18.18s %-18.18s %-14.14s %-15s "
 
 static const char *or_dash(const char *text)
 {
@@ -114,8 +115,9 @@ static void print_profile(const char *path, const char *name, const llmperf_prof
     }
     gpu_text(gpu, sizeof(gpu), &about);
     speed_text(speed, sizeof(speed), speed_of(profile));
-    print_line(RUN_COLUMNS, name, or_dash(about.program), or_dash(about.model), gpu, speed,
-               verdict);
+    print_part(RUN_COLUMNS, name, or_dash(about.program), or_dash(about.model), gpu, speed);
+    terminal_print_word(verdict);
+    print("\n");
 }
 
 static void print_unreadable(const char *path, const char *name, const struct run_list *list)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,23 +12,10 @@
 #include "command.h"
 #include "configured.h"
 #include "llmperf/sys.h"
+#include "terminal.h"
 #include "top.h"
 
 #define PATH_BYTES 4096
-#define HEAD_LINES 5 /* lines of the screen without a region */
-
-/* Rows of regions that fit the terminal; all of them in a pipe. */
-static size_t rows_of_screen(bool screen)
-{
-    struct winsize size;
-
-    if (!screen)
-        return SIZE_MAX;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || size.ws_row <= HEAD_LINES)
-        return 20;
-    return (size_t)size.ws_row - HEAD_LINES;
-}
-
 static bool holds_runs(const char *folder)
 {
     llmperf_job *job;
@@ -96,58 +82,135 @@ static int end_of(const struct top_state *state)
     return state->unreadable > 0 ? fail_with(state->problem_status, state->problem) : EXIT_FINE;
 }
 
-/* A session commits once a second; a read before the next commit finds nothing new and prints
- * nothing. */
-static int watch(const char *folder)
+/* The last two updates that brought news. */
+struct view {
+    const char *folder;
+    struct top_state shown, before;
+    struct top_history history;
+    bool over; /* no process runs */
+};
+
+/* The state before the one that is shown; NULL: rates are since the start. */
+static const struct top_state *before_of(const struct view *view)
 {
-    struct top_state states[2] = { { .runs = 0 }, { .runs = 0 } };
-    bool screen = isatty(STDOUT_FILENO), any = false, over = false;
-    int now = 0, status = EXIT_FINE;
+    return view->before.runs > 0 && view->shown.duration_ms > view->before.duration_ms
+               ? &view->before
+               : NULL;
+}
 
-    while (!over && status == EXIT_FINE) {
-        struct top_state *state = &states[now], *before = &states[!now];
+/* Read the runs. A session commits once a second; a read before its next commit finds nothing new.
+ * @return exit code */
+static int look(struct view *view, bool *news)
+{
+    struct top_state state;
+    int status = top_look(view->folder, &state);
 
-        if ((status = top_look(folder, state)) != EXIT_FINE)
-            break;
-        over = state->running == 0;
-        if (!any || over || state->duration_ms > before->duration_ms) {
-            fputs(screen ? "\033[H\033[J" : any ? "\n" : "", stdout);
-            top_print(folder, state,
-                      any && state->duration_ms > before->duration_ms ? before : NULL,
-                      rows_of_screen(screen));
-            any = true;
-            now = !now;
-            fflush(stdout);
-            if (ferror(stdout)) /* the reader has closed the pipe */
-                break;
-        }
-        top_clear(&states[now]);
-        if (!over)
-            sleep(1);
+    *news = false;
+    if (status != EXIT_FINE)
+        return status;
+    view->over = state.running == 0;
+    *news = view->history.count == 0 || view->over || state.duration_ms > view->shown.duration_ms;
+    if (*news) {
+        top_clear(&view->before);
+        view->before = view->shown;
+        view->shown = state;
+        top_remember(&view->history, &view->shown, before_of(view));
+    } else {
+        top_clear(&state);
     }
-    if (over && status == EXIT_FINE)
-        status = end_of(&states[!now]);
-    top_clear(&states[0]);
-    top_clear(&states[1]);
+    return EXIT_FINE;
+}
+
+static void draw(const struct view *view)
+{
+    size_t rows, columns;
+
+    terminal_begin_frame(&rows, &columns);
+    top_draw(view->folder, &view->shown, before_of(view), &view->history, rows, columns);
+    fflush(stdout);
+}
+
+/* Until the job ends, or q. */
+static int watch_on_screen(struct view *view)
+{
+    enum terminal_event event = EVENT_TIMEOUT;
+    int status = EXIT_FINE;
+    bool news = true;
+
+    terminal_open_screen();
+    while (event != EVENT_QUIT && !view->over && status == EXIT_FINE) {
+        if (news || event == EVENT_RESIZE)
+            draw(view);
+        event = terminal_wait(1000);
+        news = false;
+        if (event == EVENT_TIMEOUT) {
+            status = look(view, &news);
+        }
+    }
+    terminal_close_screen();
     return status;
 }
 
-static int show_once(const char *folder)
+static int watch_in_lines(struct view *view)
+{
+    int status = EXIT_FINE;
+    bool news = true;
+
+    for (unsigned printed = 0; status == EXIT_FINE && !ferror(stdout);) {
+        if (news)
+            print("%s", printed++ > 0 ? "\n" : "");
+        if (news)
+            top_print(view->folder, &view->shown, before_of(view));
+        fflush(stdout);
+        if (view->over)
+            break;
+        sleep(1);
+        status = look(view, &news);
+    }
+    return status;
+}
+
+static int watch(const char *folder)
+{
+    struct view view = { .folder = folder };
+    bool news;
+    int status = look(&view, &news);
+
+    if (status == EXIT_FINE && terminal_is_screen() && !view.over) {
+        status = watch_on_screen(&view);
+        if (status == EXIT_FINE)
+            top_print(folder, &view.shown, NULL); /* what remains on the terminal */
+    } else if (status == EXIT_FINE) {
+        status = watch_in_lines(&view);
+    }
+    if (status == EXIT_FINE)
+        status = end_of(&view.shown);
+    top_clear(&view.shown);
+    top_clear(&view.before);
+    return status;
+}
+
+static int show_once(const char *folder, bool json)
 {
     struct top_state state;
     int status = top_look(folder, &state);
 
-    if (status == EXIT_FINE) {
-        top_print(folder, &state, NULL, SIZE_MAX);
+    if (status == EXIT_FINE && json)
+        status = top_print_json(folder, &state);
+    else if (status == EXIT_FINE)
+        top_print(folder, &state, NULL);
+    if (status == EXIT_FINE)
         status = end_of(&state);
-    }
     top_clear(&state);
     return status;
 }
 
+enum { ONCE, FORMAT };
+
 static const struct option options[] = {
-    OPTION("--once", NULL, NULL, NULL,
-           "print the current numbers, averaged since the start, and exit"),
+    [ONCE] = OPTION("--once", NULL, NULL, NULL,
+                    "print the current numbers, averaged since the start, and exit"),
+    [FORMAT] = OPTION("--format", NULL, "text|json", "text", "json: as --once"),
     OPTIONS_END
 };
 
@@ -164,19 +227,24 @@ static int run(const struct command *command, int argc, char **argv)
     if ((status = configured_folder(&words, argv[1], path)) != EXIT_FINE ||
         (status = choose_folder(path, folder)) != EXIT_FINE)
         return status;
-    return words.values[0] ? show_once(folder) : watch(folder);
+    if (words.values[ONCE] || choice_of(command, &words, FORMAT))
+        return show_once(folder, choice_of(command, &words, FORMAT));
+    return watch(folder);
 }
 
 const struct command command_top = {
     .name = "top",
     .summary = "live view of a running session",
     .operands = "[RUN|DIR] [options]",
-    .about = "Shows the latest numbers of a running session once a second until it ends: rate, "
-             "time and GPU busy time of each region, tokens and kernels per second, and the record "
-             "counts so far. RUN is a run or the folder of a job; of a folder of runs (default: "
-             "$LLMPERF_OUT, artifacts.dir, runs) the newest is shown. Rates cover the time since "
-             "the previous update; BUSY 100 % is one busy GPU. If standard output is not a "
-             "terminal, updates are printed one after another.",
+    .about = "Shows the latest numbers of a running session once a second until it ends: tokens/s, "
+             "time and GPU busy time of each region, the longest kernels, and the record counts so "
+             "far. RUN is a run or the folder of a job; of a folder of runs (default: "
+             "$LLMPERF_OUT, artifacts.dir, runs) the newest is shown. On a terminal it fills the "
+             "screen; q quits. Otherwise updates are printed one after another.\n"
+             "Rates cover the time since the previous update; BUSY 100 % is one busy GPU. MEAN is "
+             "the time of a call; CLOCK GPU: until its device work has ended, where the host "
+             "launches ahead.",
     .options = options,
+    .after = "The JSON has schema conf/schema/top.schema.json.",
     .run = run,
 };

@@ -31,7 +31,7 @@ static void print_clean(const char *format, va_list args, bool one_line)
 
     if (length >= 0) {
         clean_text(text, one_line);
-        length = fputs(text, stdout) < 0 || (one_line && putchar('\n') < 0) ? -1 : 0;
+        length = fputs(text, stdout) < 0 ? -1 : 0;
         free(text);
     }
     if (length < 0 && !output_error)
@@ -48,6 +48,16 @@ void print(const char *format, ...)
 }
 
 void print_line(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    print_clean(format, args, true);
+    va_end(args);
+    print("\n");
+}
+
+void print_part(const char *format, ...)
 {
     va_list args;
 

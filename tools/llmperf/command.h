@@ -57,6 +57,9 @@ void print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** The same for one line: line ends in names are replaced, and one is added at the end. */
 void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** The same without the line end. */
+void print_part(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /** Result of printing. @return `code`; EXIT_ENVIRONMENT if output was lost, unless a closed pipe
  * was the reason. */
 int finish_output(int code);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "llmperf/findings.h"
 #include "llmperf/sys.h"
 #include "snapshot.h"
 #include "top.h"
@@ -86,7 +87,7 @@ static double times_of(const llmperf_region_stats *stats)
 
 /* Host values repeat in the rows of a process with several devices. */
 static void add_region(struct top_state *state, struct search *search,
-                       const llmperf_region_stats *stats, bool repeated)
+                       const llmperf_region_stats *stats, const llmperf_stage *stage, bool repeated)
 {
     struct top_row *row = find_row(state, search, stats->path);
     double times;
@@ -95,7 +96,12 @@ static void add_region(struct top_state *state, struct search *search,
         return;
     if (!repeated) {
         row->instances += stats->instances;
-        row->wall_ms += stats->instances > 0 ? stats->wall_sum_ms : 0;
+        if (stage && stage->clock == LLMPERF_CLOCK_DEVICE && !isnan(stage->time_ms)) {
+            row->time_ms += stage->time_ms * (double)stats->instances;
+            row->on_device = true;
+        } else if (stats->instances > 0) {
+            row->time_ms += stats->wall_sum_ms;
+        }
         row->tokens = add(row->tokens, stats->tokens);
     }
     if (stats->device < 0)
@@ -110,18 +116,84 @@ static void add_regions(struct top_state *state, const llmperf_profile *profile)
 {
     struct search search = { state->row_count, 0 };
     llmperf_region_stats last = LLMPERF_REGION_STATS_INIT;
+    llmperf_stage stage = LLMPERF_STAGE_INIT;
+    size_t next = 0; /* stages have the order of their regions */
+    bool more = llmperf_profile_stage(profile, next, &stage) == 0;
 
     for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_REGIONS); i++) {
         llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
         bool repeated;
 
         llmperf_profile_region(profile, i, &stats);
+        while (more && stage.region < i)
+            more = llmperf_profile_stage(profile, ++next, &stage) == 0;
         repeated =
             last.path && strcmp(last.path, stats.path) == 0 && last.process_id == stats.process_id;
         if (*stats.path)
-            add_region(state, &search, &stats, repeated);
+            add_region(state, &search, &stats, more && stage.region == i ? &stage : NULL, repeated);
         last = stats;
     }
+}
+
+/* Kernels */
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(((const struct top_kernel *)left)->name,
+                  ((const struct top_kernel *)right)->name);
+}
+
+static int by_time(const void *left, const void *right)
+{
+    double a = ((const struct top_kernel *)left)->total_ms;
+    double b = ((const struct top_kernel *)right)->total_ms;
+
+    return (a < b) - (a > b);
+}
+
+/* Rows of one name become one, and the longest come first. @return number of rows */
+static size_t combine(struct top_kernel *rows, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(rows, count, sizeof(*rows), by_name);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && strcmp(rows[kept - 1].name, rows[i].name) == 0) {
+            rows[kept - 1].calls += rows[i].calls;
+            rows[kept - 1].total_ms += rows[i].total_ms;
+        } else {
+            rows[kept++] = rows[i];
+        }
+    }
+    qsort(rows, kept, sizeof(*rows), by_time);
+    return kept;
+}
+
+/* Their names belong to the profile or to the state; those that are kept are copied. */
+static void add_kernels(struct top_state *state, const llmperf_profile *profile)
+{
+    size_t known = state->kernel_count, most = llmperf_profile_count(profile, LLMPERF_ROWS_KERNELS);
+    struct top_kernel old[TOP_KERNELS], *rows = calloc(known + most + 1, sizeof(*rows));
+    llmperf_kernel_stats stats = LLMPERF_KERNEL_STATS_INIT;
+    size_t count = known;
+
+    if (!rows)
+        return;
+    memcpy(old, state->kernel_rows, sizeof(old));
+    memcpy(rows, old, known * sizeof(*rows));
+    for (size_t i = 0; i < most && llmperf_profile_kernel(profile, i, &stats) == 0; i++) {
+        rows[count++] =
+            (struct top_kernel){ (char *)stats.short_name, stats.calls, stats.total_ms };
+        state->kernel_ms += stats.total_ms;
+    }
+    count = combine(rows, count);
+    state->kernel_count = 0;
+    for (size_t i = 0; i < count && i < TOP_KERNELS; i++)
+        if ((rows[i].name = strdup(rows[i].name)))
+            state->kernel_rows[state->kernel_count++] = rows[i];
+    for (size_t i = 0; i < known; i++)
+        free(old[i].name);
+    free(rows);
 }
 
 static uint32_t worse(uint32_t a, uint32_t b)
@@ -157,6 +229,7 @@ static uint32_t add_run(struct top_state *state, const llmperf_profile *profile,
     state->dropped += ledger.records_dropped + ledger.regions_dropped;
     state->invalid += ledger.records_invalid_time + ledger.records_incomplete;
     add_regions(state, profile);
+    add_kernels(state, profile);
     return worse(verdict, ledger.verdict);
 }
 
@@ -201,5 +274,7 @@ void top_clear(struct top_state *state)
     for (size_t i = 0; i < state->row_count; i++)
         free(state->rows[i].path);
     free(state->rows);
+    for (size_t i = 0; i < state->kernel_count; i++)
+        free(state->kernel_rows[i].name);
     *state = (struct top_state){ .runs = 0 };
 }

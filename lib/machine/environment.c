@@ -13,7 +13,7 @@
 #include "lib/base/variable.h"
 #include "lib/config/options.h"
 #include "lib/machine/environment.h"
-#include "lib/machine/python.h"
+#include "lib/machine/software.h"
 #include "lib/device/driver.h"
 #include "lib/hardware/measured_peaks.h"
 #include "lib/output/format/json_writer.h"
@@ -324,7 +324,7 @@ int lp_environment_json(bool with_driver, const char *gpu, uint32_t cupti_versio
     add_host(&json);
     lp_environment_variables(&json);
     add_program(&json);
-    lp_python_json(&json);
+    lp_software_json(&json);
     lp_json_close(&json, '}');
     return lp_text_take(&json.text, text_out);
 }

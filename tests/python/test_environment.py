@@ -23,16 +23,16 @@ class Environment(support.TestCase):
             # Loaded after env.json was made for the first time.
             with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ):
                 profile = session.stop()
-        python = json.loads(profile.document("env.json"))["python"]
-        self.assertEqual(profile.to_dict()["python"], python)
-        self.assertEqual((python["loaded"]["torch"], python["loaded"]["vllm"], python["installed"]),
-                         ("2.11.0", None, {"transformers": "5.17.0"}))
+        software = json.loads(profile.document("env.json"))["software"]
+        self.assertEqual(profile.to_dict()["software"], software)
+        self.assertEqual([software[name] for name in ("torch", "vllm", "transformers_installed")],
+                         ["2.11.0", None, "5.17.0"])
         # Before 3.11 only the name of the program or its library is known.
         parts = sys.version_info[:3 if sys.version_info >= (3, 11) else 2]
-        self.assertEqual(python["version"], ".".join(map(str, parts)))
+        self.assertEqual(software["python"], ".".join(map(str, parts)))
         report = profile.report_markdown()
-        for row in (f"| Python | {python['version']} |", "| torch | 2.11.0 |",
-                    "| transformers | 5.17.0 (installed) |"):
+        for row in (f"| python | {software['python']} |", "| torch | 2.11.0 |",
+                    "| transformers_installed | 5.17.0 |"):
             self.assertIn(row, report)
 
 

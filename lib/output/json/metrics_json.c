@@ -412,29 +412,17 @@ static void put_recommendations(struct lp_metrics *metrics)
     lp_json_close(json, ']');
 }
 
-static void put_packages(struct lp_metrics *metrics, const char *key, const char *from)
-{
-    const char *name, *version;
-
-    lp_json_open(&metrics->json, key, '{');
-    for (size_t i = 0; (name = lp_machine_member(metrics->findings->machine, from, i, &version));
-         i++)
-        lp_json_string(&metrics->json, name, version);
-    lp_json_close(&metrics->json, '}');
-}
-
-/* Only of processes that have an interpreter or a package. */
-static void put_python(struct lp_metrics *metrics)
+/* env.json of recordings and of other tools may have none. */
+static void put_software(struct lp_metrics *metrics)
 {
     const struct lp_machine *machine = metrics->findings->machine;
-    const char *version;
+    const char *name, *version;
 
-    if (!lp_machine_member(machine, "python", 0, &version))
+    if (!lp_machine_member(machine, "software", 0, &version))
         return;
-    lp_json_open(&metrics->json, "python", '{');
-    lp_json_string(&metrics->json, "version", version);
-    put_packages(metrics, "loaded", "python.loaded");
-    put_packages(metrics, "installed", "python.installed");
+    lp_json_open(&metrics->json, "software", '{');
+    for (size_t i = 0; (name = lp_machine_member(machine, "software", i, &version)); i++)
+        lp_json_string(&metrics->json, name, version);
     lp_json_close(&metrics->json, '}');
 }
 
@@ -451,7 +439,7 @@ static void put_document(struct lp_metrics *metrics)
     lp_put_fact(metrics, "source", "source");
     put_model(metrics);
     put_hardware(metrics);
-    put_python(metrics);
+    put_software(metrics);
     put_regions(metrics, "regions", false);
     put_regions(metrics, "stages", true);
     lp_put_rows(metrics, "operators", LP_ROW_OPERATOR,

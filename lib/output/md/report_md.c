@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <stdio.h>
 
 #include "lib/findings/limits/facts.h"
 #include "lib/output/md/headline_md.h"
@@ -67,17 +66,12 @@ static void add_host(const struct lp_machine *machine, struct lp_text *out)
     add_row(out, "Container", lp_machine_text(machine, "host.container"));
 }
 
-static void add_python(const struct lp_machine *machine, struct lp_text *out)
+static void add_software(const struct lp_machine *machine, struct lp_text *out)
 {
     const char *name, *version;
-    char text[128];
 
-    add_row(out, "Python", lp_machine_text(machine, "python.version"));
-    for (size_t i = 0; (name = lp_machine_member(machine, "python.loaded", i, &version)); i++)
+    for (size_t i = 0; (name = lp_machine_member(machine, "software", i, &version)); i++)
         add_row(out, name, version);
-    for (size_t i = 0; (name = lp_machine_member(machine, "python.installed", i, &version)); i++)
-        if (version && snprintf(text, sizeof(text), "%s (installed)", version) > 0)
-            add_row(out, name, text);
 }
 
 static void add_environment(const struct lp_findings *findings, struct lp_text *out)
@@ -100,7 +94,7 @@ static void add_environment(const struct lp_findings *findings, struct lp_text *
     add_row(out, "Driver", lp_machine_text(machine, "driver.kernel_version"));
     add_row(out, "CUDA of the driver", lp_machine_text(machine, "driver.cuda_version"));
     add_row(out, "CUPTI", lp_machine_text(machine, "cupti.path"));
-    add_python(machine, out);
+    add_software(machine, out);
     add_host(machine, out);
 }
 

@@ -225,7 +225,7 @@ const LAST_SECTIONS = [
 ];
 /** Members that have a section of their own or need none. */
 const KNOWN = new Set(["recommendations", "regions", "stages", "operators", "kernels", "kernel_roofline", "kernel_classes", "kernel_shapes", "waterfall", "iterations", "requests",
-    "ncu_kernels", "metrics", "ledger", "notes", "hardware", "python", "model", "aggregates", "windows", "captures"]);
+    "ncu_kernels", "metrics", "ledger", "notes", "hardware", "software", "model", "aggregates", "windows", "captures"]);
 
 /** Tables of everything else in metrics.json. */
 function otherSections({ metrics }) {

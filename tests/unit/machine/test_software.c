@@ -16,7 +16,7 @@
 #include <jansson.h>
 
 #include "lib/base/file.h"
-#include "lib/machine/python.h"
+#include "lib/machine/software.h"
 
 static char folder[] = "/tmp/llmperf-python-XXXXXX";
 
@@ -45,36 +45,36 @@ static void *map_file(const char *name)
     return address;
 }
 
-static json_t *python(void)
+static json_t *software(void)
 {
     struct lp_json json = { { NULL, 0, 0, false }, 0, false };
-    json_t *root, *python;
+    json_t *root, *software;
 
     lp_json_open(&json, NULL, '{');
-    lp_python_json(&json);
+    lp_software_json(&json);
     lp_json_close(&json, '}');
     root = json_loads(json.text.bytes, 0, NULL);
     lp_text_clear(&json.text);
     assert_non_null(root);
-    python = json_incref(json_object_get(root, "python"));
+    software = json_incref(json_object_get(root, "software"));
     json_decref(root);
-    return python;
+    return software;
 }
 
-static const char *version(const json_t *python, const char *kind, const char *name)
+static const char *version(const json_t *software, const char *name)
 {
-    json_t *packages = json_object_get(python, kind);
-
-    assert_non_null(json_object_get(packages, name));
-    return json_string_value(json_object_get(packages, name));
+    assert_non_null(json_object_get(software, name));
+    return json_string_value(json_object_get(software, name));
 }
 
-static void a_process_without_python_has_null(void **state)
+static void a_process_without_python_has_no_versions(void **state)
 {
-    json_t *found = python();
+    json_t *found = software(), *value;
+    const char *name;
 
     (void)state;
-    assert_true(json_is_null(found));
+    assert_int_equal(json_object_size(found), 8);
+    json_object_foreach(found, name, value) assert_true(json_is_null(value));
     json_decref(found);
 }
 
@@ -100,14 +100,14 @@ static void loaded_packages_have_the_version_of_their_folder(void **state)
     mapped[0] = map_file("lib/python3.11/site-packages/torch/lib/libtorch.so");
     mapped[1] = map_file("lib/python3/dist-packages/flash_attn_2_cuda.cpython-311.so");
     mapped[2] = map_file("lib/python3/dist-packages/vllm/_C.abi3.so");
-    found = python();
-    assert_string_equal(version(found, "loaded", "torch"), "2.11.0+cu130");
-    assert_string_equal(version(found, "loaded", "flash-attn"), "2.8.3");
-    assert_string_equal(version(found, "installed", "transformers"), "5.17.0");
-    assert_null(version(found, "loaded", "triton"));
-    assert_null(version(found, "loaded", "vllm"));
-    assert_null(version(found, "loaded", "jax"));
-    assert_true(json_is_null(json_object_get(found, "version")));
+    found = software();
+    assert_string_equal(version(found, "torch"), "2.11.0+cu130");
+    assert_string_equal(version(found, "flash-attn"), "2.8.3");
+    assert_string_equal(version(found, "transformers_installed"), "5.17.0");
+    assert_null(version(found, "triton"));
+    assert_null(version(found, "vllm"));
+    assert_null(version(found, "jax"));
+    assert_null(version(found, "python"));
     json_decref(found);
     for (size_t i = 0; i < sizeof(mapped) / sizeof(mapped[0]); i++)
         munmap(mapped[i], 7);
@@ -116,11 +116,11 @@ static void loaded_packages_have_the_version_of_their_folder(void **state)
 static void an_interpreter_is_known_by_the_name_of_its_library(void **state)
 {
     void *mapped = map_file("lib/libpython3.10.so.1.0");
-    json_t *found = python();
+    json_t *found = software();
 
     (void)state;
-    assert_string_equal(json_string_value(json_object_get(found, "version")), "3.10");
-    assert_null(version(found, "loaded", "torch"));
+    assert_string_equal(version(found, "python"), "3.10");
+    assert_null(version(found, "torch"));
     json_decref(found);
     munmap(mapped, 7);
 }
@@ -143,7 +143,7 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_process_without_python_has_null),
+        cmocka_unit_test(a_process_without_python_has_no_versions),
         cmocka_unit_test(loaded_packages_have_the_version_of_their_folder),
         cmocka_unit_test(an_interpreter_is_known_by_the_name_of_its_library),
     };

@@ -325,9 +325,9 @@ typedef struct llmperf_memory {
     uint64_t allocated_bytes; /**< bytes of the allocations */
     uint64_t freed_bytes;     /**< bytes of the frees that have a counterpart */
     uint64_t largest_bytes;   /**< largest allocation */
-    uint64_t live_bytes; /**< bytes of these allocations that were not freed until the end of the
-                            session; LLMPERF_UNKNOWN, here and in peak_bytes: the ledger has
-                            allocations_over_limit */
+    uint64_t held_bytes; /**< most bytes of these allocations at once; LLMPERF_UNKNOWN, here and in
+                            the next two: the ledger has allocations_over_limit */
+    uint64_t live_bytes; /**< bytes of them that were not freed until the end of the session */
     uint64_t peak_bytes; /**< most bytes that were allocated at once on the device; of a stage:
                             while a call of it was open; LLMPERF_UNKNOWN: another region */
     uint64_t peak_ns;    /**< CLOCK_MONOTONIC when the device had the most; of a region
@@ -341,7 +341,7 @@ typedef struct llmperf_memory {
     uint64_t context_tokens; /**< of a stage: most tokens of context that one of its calls counted;
                                 of a device: in any of its stages; LLMPERF_UNKNOWN: not counted */
     uint64_t weight_bytes;   /**< the model's weights on this GPU */
-    uint64_t weight_allocated_bytes; /**< not freed bytes that regions named "weights" allocated */
+    uint64_t weight_allocated_bytes; /**< held_bytes of regions named "weights" */
     uint64_t cache_bytes;            /**< size of the KV cache of context_tokens, by the model */
     uint64_t cache_allocated_bytes;  /**< not freed bytes that regions named "kv_cache" allocated */
     uint64_t total_bytes;            /**< memory of the GPU */

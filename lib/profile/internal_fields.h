@@ -125,6 +125,7 @@
     F(COUNT, allocated_bytes, "bytes", APART, NEVER, "allocated_bytes") \
     F(COUNT, freed_bytes, "bytes", APART, NEVER, "freed_bytes") \
     F(COUNT, largest_bytes, "bytes", APART, NEVER, "largest_bytes") \
+    F(COUNT, held_bytes, "bytes", APART, OTHER, "held_bytes") \
     F(COUNT, live_bytes, "bytes", APART, OTHER, "live_bytes") \
     F(COUNT, peak_bytes, "bytes", APART, OTHER, "peak_bytes") \
     F(COUNT, peak_ns, "ns", APART, OTHER, "peak_ns") \

@@ -51,8 +51,10 @@ static int add_device(const struct lp_memory *memory, size_t index, uint32_t pro
         row.pool_reserved_bytes = device->reserved_bytes;
         row.pool_used_bytes = device->used_bytes;
     }
-    if (balanced)
+    if (balanced) {
         row.live_bytes = device->live_bytes;
+        row.held_bytes = device->peak_bytes;
+    }
     if (balanced && device->peak_bytes > 0) {
         row.peak_bytes = device->peak_bytes;
         row.peak_ns = device->peak_ns;
@@ -90,8 +92,10 @@ static int add_region(const struct lp_memory *memory, const struct lp_memory_tot
     if (path->failed || !(row.region = lp_profile_text(profile, path->bytes)))
         return LLMPERF_ENOMEM;
     add_total(&row, total);
-    if (balanced)
+    if (balanced) {
         row.live_bytes = total->live_bytes;
+        row.held_bytes = total->held_bytes;
+    }
     if (balanced && total->has_peak)
         row.peak_bytes = total->peak_bytes;
     return lp_row_push(profile, LP_ROW_MEMORY, &row);

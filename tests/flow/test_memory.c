@@ -154,7 +154,7 @@ static void documents_have_the_rows(void **state)
     check_document(profile, LLMPERF_DOCUMENT_METRICS_JSON, "\"memory_points\": [");
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "| Peak | 0.001953 | most allocated");
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
-                   "| `LLM@prefill` | 0 | 1 | 1.000 | 1.000 | 0 | 1.000 | 2.000 |");
+                   "| `LLM@prefill` | 0 | 1 | 1.000 | 1.000 | 1.000 | 0 | 1.000 | 2.000 |");
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
                    "Not known: weights, KV cache in use: no model was given; ");
     llmperf_profile_free(profile);
@@ -170,7 +170,8 @@ static void documents_have_the_rows(void **state)
     "begin LLM@prefill\ncount tokens 100\ncount context 100\nlaunch gemm\nend\n"                   \
     "nvml total=8000000000 used=5000000000\n"                                                      \
     "repeat 3\nbegin LLM@decode_step\ncount sequences 2\ncount context 1000\n"                     \
-    "call cuMemAllocAsync id=9 bytes=10 reserved=650000000\nlaunch gemv\nend\ndone\n"
+    "call cuMemAllocAsync id=9 bytes=10 reserved=650000000\nlaunch gemv\nend\ndone\n"              \
+    "call cuMemFreeAsync id=2\n"
 
 static void weights_and_cache_have_names(void **state)
 {
@@ -187,6 +188,8 @@ static void weights_and_cache_have_names(void **state)
     assert_int_equal(device.context_tokens, 1000);
     assert_int_equal(device.cache_bytes, 1000 * 16 * 8 * 64 * 2 * 2);
     assert_int_equal(device.cache_allocated_bytes, 600000000);
+    assert_int_equal(device.held_bytes, device.peak_bytes);
+    assert_int_equal(find_use(profile, "LLM@load/default@kv_cache").live_bytes, 0);
     assert_int_equal(device.pool_reserved_bytes, 700000000);
     assert_int_equal(device.pool_used_bytes, 600000000);
     assert_int_equal(device.largest_bytes, 2500000000);

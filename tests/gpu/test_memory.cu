@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Known allocations: exact counts and bytes by region, peaks of stages, and each way to allocate:
- * cudaMalloc, pitched, from a pool, and virtual memory. */
+ * cudaMalloc, pitched, from a pool, and virtual memory. Allocations that are captured into a graph
+ * allocate nothing yet. */
 #include <cuda.h>
 #include <dlfcn.h>
 
@@ -53,13 +54,46 @@ static uint64_t use_virtual_memory(void)
     return 3 * 2 * MIB;
 }
 
+/* An allocation node, a kernel and a free node. */
+static void capture_allocation(cudaStream_t stream)
+{
+    cudaGraph_t graph;
+    void *block;
+
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CUDA(cudaMallocAsync(&block, 7 * MIB, stream));
+    spin<<<1, 1, 0, stream>>>(1000);
+    CUDA(cudaFreeAsync(block, stream));
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphDestroy(graph));
+}
+
+/* A pool of the program beside that of the device; both keep what was freed. */
+static void use_pools(cudaStream_t stream)
+{
+    cudaMemPoolProps wanted = {};
+    uint64_t keep = UINT64_MAX;
+    cudaMemPool_t pool;
+    void *block, *other;
+
+    wanted.allocType = cudaMemAllocationTypePinned;
+    wanted.location.type = cudaMemLocationTypeDevice;
+    CUDA(cudaMemPoolCreate(&pool, &wanted));
+    CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+    CUDA(cudaMallocFromPoolAsync(&block, 100 * MIB, pool, stream));
+    CUDA(cudaMallocAsync(&other, 50 * MIB, stream));
+    CUDA(cudaFreeAsync(block, stream));
+    CUDA(cudaFreeAsync(other, stream));
+    CUDA(cudaStreamSynchronize(stream));
+}
+
 int main(void)
 {
     void *old, *weights, *cache, *block, *pitched, *none = NULL;
     llmperf_session *session;
     llmperf_profile *profile;
     cudaStream_t stream;
-    uint64_t virtual_bytes;
+    uint64_t virtual_bytes, used, reserved;
     char *json = NULL;
     size_t pitch;
 
@@ -83,6 +117,12 @@ int main(void)
         CUDA(cudaFreeAsync(block, stream));
         llmperf_decode_step_end();
     }
+    llmperf_region_begin("captured");
+    capture_allocation(stream);
+    llmperf_region_end();
+    llmperf_region_begin("kv_cache");
+    use_pools(stream);
+    llmperf_region_end();
     llmperf_region_begin("virtual");
     virtual_bytes = use_virtual_memory();
     llmperf_region_end();
@@ -110,13 +150,23 @@ int main(void)
     expect(json, "\"LLM@decode_step\"", "allocated_bytes", STEPS * 5 * MIB);
     expect(json, "\"LLM@decode_step\"", "live_bytes", 0);
     expect(json, "\"LLM@decode_step\"", "peak_bytes", 101 * MIB);
+    expect(json, "\"LLM@kv_cache\"", "held_bytes", 150 * MIB);
+    expect(json, "null", "cache_allocated_bytes", 150 * MIB);
+    expect(json, "null", "largest_bytes", 100 * MIB);
+    used = number_of(json, "null", "pool_used_bytes");
+    reserved = number_of(json, "null", "pool_reserved_bytes");
+    CHECK(used >= 150 * MIB && used <= 250 * MIB, "%llu bytes of pools in use",
+          (unsigned long long)used);
+    CHECK(reserved >= used && reserved <= used + 128 * MIB, "%llu bytes of pools reserved",
+          (unsigned long long)reserved);
+    expect(json, "\"LLM@captured\"", "allocations", 0);
     expect(json, "\"LLM@virtual\"", "allocated_bytes", virtual_bytes);
     expect(json, "\"LLM@virtual\"", "live_bytes", virtual_bytes - 2 * MIB);
     expect(json, "\"LLM@pitched\"", "allocated_bytes", pitch * 7);
     expect(json, "\"LLM@pitched\"", "freed_bytes", pitch * 7);
     expect(json, "\"LLM@other\"", "allocations", 0);
     expect(json, "\"LLM@other\"", "unmatched", 1);
-    expect(json, "null", "unmatched", 1);
+    expect(json, "null", "unmatched", 2); /* with the captured free */
     expect(json, "null", "kept_bytes", 64 * MIB);
     expect(json, "null", "live_bytes", 96 * MIB + virtual_bytes - 2 * MIB);
     llmperf_text_free(json);

@@ -792,6 +792,7 @@ class llmperf_memory(Structure):
         ("allocated_bytes", c_uint64),
         ("freed_bytes", c_uint64),
         ("largest_bytes", c_uint64),
+        ("held_bytes", c_uint64),
         ("live_bytes", c_uint64),
         ("peak_bytes", c_uint64),
         ("peak_ns", c_uint64),

@@ -23,7 +23,7 @@ static bool is_inside(const char *path, const char *name)
 }
 
 /* LLMPERF_UNKNOWN: no region of this name allocated memory. */
-static uint64_t live_in(const struct lp_memory_held *held, const llmperf_memory *device,
+static uint64_t held_in(const struct lp_memory_held *held, const llmperf_memory *device,
                         const char *name)
 {
     uint64_t sum = 0;
@@ -34,9 +34,9 @@ static uint64_t live_in(const struct lp_memory_held *held, const llmperf_memory 
 
         if (!row->region || row->device != device->device ||
             row->process_id != device->process_id || row->allocations == 0 ||
-            row->live_bytes == LLMPERF_UNKNOWN || !is_inside(row->region, name))
+            row->held_bytes == LLMPERF_UNKNOWN || !is_inside(row->region, name))
             continue;
-        sum += row->live_bytes;
+        sum += row->held_bytes;
         found = true;
     }
     return found ? sum : LLMPERF_UNKNOWN;
@@ -118,8 +118,8 @@ static int describe(struct lp_memory_held *held, llmperf_memory *row)
     int status = 0;
 
     set_model(held, row, &reason);
-    row->weight_allocated_bytes = live_in(held, row, "weights");
-    row->cache_allocated_bytes = live_in(held, row, "kv_cache");
+    row->weight_allocated_bytes = held_in(held, row, "weights");
+    row->cache_allocated_bytes = held_in(held, row, "kv_cache");
     if (row->weight_allocated_bytes == LLMPERF_UNKNOWN)
         because(&reason, "allocated for weights: no region named weights allocated memory");
     if (row->cache_allocated_bytes == LLMPERF_UNKNOWN)

@@ -16,11 +16,11 @@ static const struct quantity {
 } quantities[] = {
     { offsetof(llmperf_memory, weight_bytes), "Weights", "computed from the model" },
     { offsetof(llmperf_memory, weight_allocated_bytes), "Allocated for weights",
-      "by calls in regions named `weights`, not freed" },
+      "in regions named `weights`" },
     { offsetof(llmperf_memory, cache_bytes), "KV cache in use",
       "computed from the model, for the step with most tokens of context" },
     { offsetof(llmperf_memory, cache_allocated_bytes), "KV cache capacity",
-      "allocated by calls in regions named `kv_cache`, not freed" },
+      "allocated in regions named `kv_cache`" },
     { offsetof(llmperf_memory, kept_bytes), "Allocated before the first stage",
       "not freed: weights, and a KV cache that is allocated once" },
     { offsetof(llmperf_memory, peak_bytes), "Peak", "most allocated at once" },
@@ -97,6 +97,7 @@ static void add_region(const llmperf_memory *row, struct lp_text *out)
     lp_md_cell_count(out, row->allocations);
     add_size(out, row->allocated_bytes, 1048576);
     add_size(out, row->largest_bytes, 1048576);
+    add_size(out, row->held_bytes, 1048576);
     lp_md_cell_count(out, row->frees);
     add_size(out, row->live_bytes, 1048576);
     add_size(out, row->peak_bytes, 1048576);
@@ -136,11 +137,12 @@ void lp_memory_md(const struct lp_findings *findings, struct lp_text *out)
                  "session, CUDA contexts and code, memory nodes of graphs, managed memory.\n\n");
     add_devices(findings, out);
     add_steps(findings, out);
-    lp_text_puts(out, "\nBy region, without nested regions, most allocated first. Peak: most on "
-                      "the GPU while a call of the stage was open.\n\n"
-                      "| Region | GPU | Allocations | Allocated MiB | Largest MiB | Frees | Not "
-                      "freed MiB | Peak MiB |\n"
-                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+    lp_text_puts(out, "\nBy region, without nested regions, most allocated first. At once: most of "
+                      "these allocations. GPU peak: most on the GPU while a call of the stage was "
+                      "open.\n\n"
+                      "| Region | GPU | Allocations | Allocated MiB | Largest MiB | At once MiB "
+                      "| Frees | Not freed MiB | GPU peak MiB |\n"
+                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
     for (size_t i = devices; i < count && i < devices + MOST; i++)
         add_region(&findings->memory.rows.items[i], out);
     if (count > devices + MOST)

@@ -241,6 +241,7 @@ static void allocate(struct lp_memory *memory, const struct lp_memory_event *eve
     if (!follow(memory, &fresh))
         return;
     row->live_bytes += event->bytes;
+    row->held_bytes = larger(row->held_bytes, row->live_bytes);
     memory->devices[device].live_bytes += event->bytes;
     note_level(memory, &memory->devices[device], event->time_ns);
     raise_stages(memory, device);

@@ -44,6 +44,7 @@ struct lp_memory_total {
     uint64_t allocations, frees, unmatched;
     uint64_t allocated_bytes, freed_bytes, largest_bytes;
     uint64_t live_bytes;     /* of what it allocated */
+    uint64_t held_bytes;     /* most of them at once */
     uint64_t context_tokens; /* most of a call of the stage; 0: not counted */
     uint64_t peak_bytes;     /* most live bytes on the device in calls of the stage */
     bool has_peak;

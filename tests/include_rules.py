@@ -29,7 +29,7 @@ FOLDERS = levels(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 THIRD_PARTY = {
     "yaml.h":          ["lib/base/yaml_tree.c"],
     "jansson.h":       ["lib/findings/limits/facts.c", "lib/output/*.c", "lib/compare/*.c", "lib/store/merge_gpus.c", "lib/store/merge_processes.c",
-                         "lib/machine/environment.c", "lib/machine/doctor.c", "lib/trace/export/clocks.c", "lib/trace/export/export.c", "tools/llmperf/*.c"],
+                         "lib/machine/environment.c", "lib/vendor/import/provenance.c", "lib/machine/doctor.c", "lib/trace/export/clocks.c", "lib/trace/export/export.c", "tools/llmperf/*.c"],
     "sqlite3.h":       ["lib/base/open_sqlite.c", "lib/store/*_sqlite.c", "lib/trace/nsys_sqlite.c", "lib/vendor/database_sqlite.c"],
     "nvtx3/*":         ["lib/regions/nvtx_*.c"],
     "cupti*.h":        ["lib/cupti/*.c", "lib/sources/cupti/*.c", "lib/counters/*.c"],

@@ -70,6 +70,11 @@ const char *lp_kernel_function(llmperf_commands *commands, const char *name);
 int lp_top_kernels(llmperf_commands *commands, const llmperf_config *config,
                    const llmperf_profile *profile, const char **pattern_out, size_t *count_out);
 
+/** Pattern of ncu for the kernel name `name` (NULL: all) without those that kernel_exclude names;
+ * the name itself if it names none. 0; LLMPERF_EFORMAT, LLMPERF_EINVAL, LLMPERF_ENOMEM. */
+int lp_excluding(llmperf_commands *commands, const llmperf_config *config, const char *name,
+                 const char **pattern_out);
+
 /** Add the commands of a tool. 0; LLMPERF_EFORMAT, LLMPERF_ENOENT, LLMPERF_ENOMEM. */
 int lp_nsys_commands(llmperf_commands *commands, const llmperf_config *config,
                      const llmperf_tool_request *request);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/vendor/gpus.h"
+
+#define YEAR_10000 INT64_C(253402300800) /* in seconds since 1970 */
 
 static void put_text(struct lp_text *json, const char *key, const char *text)
 {
@@ -35,6 +38,18 @@ static void put_gpu(struct lp_text *json, const struct lp_gpu_fact *gpu)
     put_positive(json, "l2_bytes", gpu->l2_bytes);
     put_positive(json, "memory_bytes", gpu->memory_bytes);
     lp_text_puts(json, "}");
+}
+
+int lp_set_time_fact(llmperf_profile *profile, int64_t seconds)
+{
+    time_t time = (time_t)seconds;
+    char text[40];
+    struct tm utc;
+
+    if (seconds <= 0 || seconds >= YEAR_10000 || !gmtime_r(&time, &utc))
+        return 0;
+    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return lp_profile_set_fact(profile, "created_at", text);
 }
 
 int lp_gpus_set(llmperf_profile *profile, const struct lp_gpu_fact *gpus, size_t count,

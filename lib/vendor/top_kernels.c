@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The longest kernels of a profile, to be measured by ncu. */
+/* The kernels that ncu measures: the longest of a profile, or all but those that are excluded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +77,18 @@ static int compare_totals(const void *left, const void *right)
     return a < b ? 1 : -(a > b);
 }
 
+/* As a part of a regular expression; `star`: "*" stands for any text. */
+static void put_escaped(struct lp_text *text, const char *name, bool star)
+{
+    for (const char *at = name; *at; at++) {
+        if (*at == '*' && star)
+            lp_text_puts(text, ".");
+        else if (strchr("\\^$.|?*+()[]{}", *at))
+            lp_text_puts(text, "\\");
+        lp_text_add(text, at, 1);
+    }
+}
+
 /* An expression that ncu matches with the whole function name. */
 static const char *as_pattern(llmperf_commands *commands, const struct totals *totals, size_t count)
 {
@@ -86,11 +98,7 @@ static const char *as_pattern(llmperf_commands *commands, const struct totals *t
     lp_text_puts(&text, "regex:^(");
     for (size_t i = 0; i < count; i++) {
         lp_text_puts(&text, i ? "|" : "");
-        for (const char *at = totals->list.items[i].function; *at; at++) {
-            if (strchr("\\^$.|?*+()[]{}", *at))
-                lp_text_puts(&text, "\\");
-            lp_text_add(&text, at, 1);
-        }
+        put_escaped(&text, totals->list.items[i].function, false);
     }
     lp_text_puts(&text, ")$");
     kept = lp_commands_text(commands, "%s", text.failed ? "" : text.bytes);
@@ -155,6 +163,41 @@ int lp_top_kernels(llmperf_commands *commands, const llmperf_config *config,
         (status = add_up(commands, profile, stage, excluded, &totals)) == 0)
         status = choose(commands, stage, most, &totals, pattern_out, count_out);
     lp_vector_clear(&totals.list);
+    lp_patterns_free(excluded);
+    return status;
+}
+
+int lp_excluding(llmperf_commands *commands, const llmperf_config *config, const char *name,
+                 const char **pattern_out)
+{
+    bool regex = name && strncmp(name, "regex:", 6) == 0;
+    struct lp_patterns *excluded = NULL;
+    struct lp_text text = { 0 };
+    int status = read_excluded(commands, config, &excluded);
+
+    *pattern_out = name;
+    lp_text_puts(&text, "regex:^");
+    for (size_t i = 0; i < lp_patterns_count(excluded); i++) {
+        const char *pattern = lp_patterns_text(excluded, i);
+
+        lp_text_puts(&text, "(?!");
+        if (strncmp(pattern, "regex:", 6) == 0) {
+            lp_text_printf(&text, ".*(?:%s)", pattern + 6);
+        } else {
+            put_escaped(&text, pattern, true);
+            lp_text_puts(&text, "$");
+        }
+        lp_text_puts(&text, ")");
+    }
+    if (regex)
+        lp_text_printf(&text, "(?=.*(?:%s))", name + 6);
+    else if (name)
+        put_escaped(&text, name, false);
+    lp_text_puts(&text, name && !regex ? "$" : "");
+    if (lp_patterns_count(excluded) > 0)
+        *pattern_out = lp_commands_text(commands, "%s", text.failed ? "" : text.bytes);
+    commands->failed |= text.failed;
+    lp_text_clear(&text);
     lp_patterns_free(excluded);
     return status;
 }

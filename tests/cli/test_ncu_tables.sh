@@ -76,6 +76,7 @@ import json
 
 metrics = json.load(open("ranges/metrics.json"))
 rows = {row["region"]: row for row in metrics["ncu_kernels"]}
+assert metrics["created_at"] == "2026-11-21T10:33:26Z", metrics["created_at"]
 assert len(rows) == 3 and all(row["kernel_name"] is None and row["bound"] == "latency" for row in rows.values())
 for region in metrics["regions"]:
     if region["path"] in rows:

@@ -114,9 +114,18 @@ calls 'len(c) == 1'
 # ncu: counters of kernels within the range.
 with both 0 ncu --out runs run.id=n run.stage=LLM@prefill pipeline.ncu.ncu_cli.kernel_name=regex:gemm pipeline.ncu.ncu_cli.launch_skip=2 -- "$program"
 [ -s runs/n/ncu/raw.csv ] && [ -s runs/n/ncu/run.ncu-rep ] || die "no files of ncu"
+grep -q "Section: GPU Speed Of Light Throughput" runs/n/regions/LLM@prefill/sections.txt || die "no sections.txt"
 run_has runs/n 'any(x["name"] == "dram__bytes_read.sum" for x in m["metrics"])'
 calls '[c[0][i + 1] for i, a in enumerate(c[0]) if a in ("--kernel-name", "--kernel-name-base", "--launch-skip", "--nvtx-include")] ==
     ["LLM@prefill/", "demangled", "regex:gemm", "2"]'
+: >calls.log
+pattern='pipeline.ncu.ncu_cli.kernel_exclude=["regex:^void copy|memset","mine(int)","at::*"]'
+with both 0 ncu --out runs run.id=x "$pattern" -- "$program"
+calls 'c[0][c[0].index("--kernel-name") + 1] == "regex:^(?!.*(?:^void copy|memset))(?!mine\\(int\\)$)(?!at::.*$)"'
+with both 0 ncu --out runs run.id=y "$pattern" pipeline.ncu.ncu_cli.kernel_name=regex:gemm -- "$program"
+calls 'c[0][c[0].index("--kernel-name") + 1].endswith("(?!at::.*$)(?=.*(?:gemm))")'
+with both 0 ncu --out runs run.id=z "$pattern" 'pipeline.ncu.ncu_cli.kernel_name="mine(long)"' -- "$program"
+calls 'c[0][c[0].index("--kernel-name") + 1].endswith("(?!at::.*$)mine\\(long\\)$")'
 FAKE_NCU_ERROR=permission with both 3 ncu --out runs run.id=p -- "$program"
 stderr_has "NVreg_RestrictProfilingToAdminUsers=0"
 FAKE_NCU_ERROR=none with both 3 ncu --out runs run.id=q -- "$program"
@@ -138,6 +147,32 @@ calls 'c[-1][c[-1].index("--kernel-name") + 1] == "regex:^(copy_rows)$"'
 with both 0 deep --out runs run.id=nothing run.stage=LLM@vision -- "$program"
 stderr_has "the profile has no kernel in LLM@vision"
 calls 'all(call[0] == "nsys" for call in c)'
+
+# When, where and with what, of all three: model, inputs, dtype and configuration as in any run.
+echo "[$program]" >inputs.txt
+for command in nsys ncu deep; do
+    with both 0 $command --out runs run.id=of_$command --model llama_3_8b --dtype bf16 inputs.manifest=inputs.txt -- "$program"
+    : >calls.log
+    python3 - runs/of_$command "$program" <<'PYTHON' || die "provenance of $command"
+import datetime
+import json
+import os
+import sys
+
+run, program = sys.argv[1:]
+metrics, env = json.load(open(f"{run}/metrics.json")), json.load(open(f"{run}/env.json"))
+age = datetime.datetime.now(datetime.timezone.utc) - datetime.datetime.fromisoformat(metrics["created_at"].replace("Z", "+00:00"))
+assert abs(age.total_seconds()) < 600, metrics["created_at"]
+assert env["host"]["hostname"] and env["program"] == program and "driver" in env and env["llmperf_version"], env
+nsys, ncu = not run.endswith("_ncu"), not run.endswith("_nsys")
+assert env["tools"]["nsys"] == ("2025.3.2.474" if nsys else None) and env["tools"]["ncu"] == ("2025.3.1.0" if ncu else None), env["tools"]
+assert metrics["model"]["name"] == "llama_3_8b" and metrics["hardware"]["dtype"] == "bf16", (metrics["model"], metrics["hardware"])
+report = open(f"{run}/report.md").read()
+for tool, version, used in (("nsys", "2025.3.2.474", nsys), ("ncu", "2025.3.1.0", ncu)):
+    assert (f"| {tool} | {version} |" in report) == used
+assert program in open(f"{run}/inputs.yaml").read() and os.path.getsize(f"{run}/config.yaml") > 100
+PYTHON
+done
 
 # What is missing is said; what is there is used.
 with only_ncu 0 deep --out runs run.id=f -- "$program"
@@ -161,6 +196,8 @@ refused() { # WORDS ARGUMENT...
     stderr_is_one_line
     stderr_has "$words"
 }
+refused "run.mode=light: nsys and ncu measure each kernel" deep run.mode=light -- "$program"
+refused "use llmperf run --tier regions" ncu profiling/session@session=regions -- "$program"
 refused "expected a program" ncu
 refused "expected a program after --" ncu "$program"
 refused "expected KEY=VALUE" ncu range -- x

@@ -22,6 +22,8 @@ struct vendor_job {
     size_t program_count;
     bool dry_run;
     char program_path[RUN_PATH_BYTES];
+    char created_at[32];
+    char *versions[3]; /* by LLMPERF_TOOL_…, as far as they ran */
     char run_id[128], run_dir[VENDOR_PATH_BYTES - 64];
     char results[RESULTS_MOST][VENDOR_PATH_BYTES];
     size_t result_count;
@@ -73,6 +75,7 @@ static int name_run(struct vendor_job *job)
 
     gmtime_r(&now, &utc);
     strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
+    strftime(job->created_at, sizeof(job->created_at), "%Y-%m-%dT%H:%M:%SZ", &utc);
     if (llmperf_config_has(config, "run.id") && llmperf_config_text(config, "run.id", &id) == 0)
         snprintf(job->run_id, sizeof(job->run_id), "%s", id);
     else
@@ -88,7 +91,13 @@ static int name_run(struct vendor_job *job)
 static int compose(struct vendor_job *job)
 {
     int status = configured_compose(&job->configured);
+    const char *mode = configured_text(&job->configured, "run.mode", "deep");
 
+    if (status == EXIT_FINE && (strcmp(mode, "light") == 0 || strcmp(mode, "regions") == 0))
+        return fail_usage(job->command,
+                          "run.mode=%s: nsys and ncu measure each kernel that they see; remove it, "
+                          "or use llmperf run --tier %s",
+                          mode, mode);
     return status == EXIT_FINE ? name_run(job) : status;
 }
 
@@ -205,13 +214,15 @@ static int use_tool(struct vendor_job *job, uint32_t tool, const llmperf_profile
         code = run_commands(job, tool, commands, version, folder);
     llmperf_commands_free(commands);
     llmperf_text_free(path);
-    llmperf_text_free(version);
+    llmperf_text_free(job->versions[tool]);
+    job->versions[tool] = version;
     return code;
 }
 
 /* The run */
 
-static llmperf_profile *import(const struct vendor_job *job, int *status_out)
+/* Of the results so far; the last one describes the machine, too. */
+static llmperf_profile *import(const struct vendor_job *job, bool last, int *status_out)
 {
     llmperf_import_options options = LLMPERF_IMPORT_OPTIONS_INIT;
     const char *paths[RESULTS_MOST];
@@ -221,6 +232,11 @@ static llmperf_profile *import(const struct vendor_job *job, int *status_out)
         paths[i] = job->results[i];
     options.run_id = job->run_id;
     options.config = job->configured.text;
+    options.flags = last ? LLMPERF_IMPORT_THIS_MACHINE : 0;
+    options.created_at = job->created_at;
+    options.nsys_version = job->versions[LLMPERF_TOOL_NSYS];
+    options.ncu_version = job->versions[LLMPERF_TOOL_NCU];
+    options.program = job->program_path;
     *status_out = llmperf_import(paths, job->result_count, &options, &profile);
     return profile;
 }
@@ -232,7 +248,7 @@ static int conclude(const struct vendor_job *job)
     llmperf_profile *profile;
     int status;
 
-    profile = import(job, &status);
+    profile = import(job, true, &status);
     snprintf(path, sizeof(path), "%s/run.llmperf", job->run_dir);
     if (status == 0 && configured_apply(profile, NULL) != EXIT_FINE)
         fprintf(stderr, "llmperf: the run has no FLOPs and bytes from the model\n");
@@ -267,7 +283,7 @@ static int use_both(struct vendor_job *job)
     if (first == EXIT_USAGE)
         return first;
     if (!job->dry_run && job->result_count > 0)
-        profile = import(job, &status);
+        profile = import(job, false, &status);
     second = use_tool(job, LLMPERF_TOOL_NCU, profile);
     llmperf_profile_free(profile);
     if (job->dry_run) {
@@ -326,6 +342,8 @@ static int run(const struct command *command, int argc, char **argv)
     job->command = command;
     code = use_tools(job, argc, argv);
     configured_clear(&job->configured);
+    for (size_t i = 0; i < sizeof(job->versions) / sizeof(job->versions[0]); i++)
+        llmperf_text_free(job->versions[i]);
     free(job);
     return code;
 }

@@ -238,6 +238,7 @@ LLMPERF_FORMAT_NCU_CSV = 5
 LLMPERF_FORMAT_NSYS_REPORT = 6
 LLMPERF_FORMAT_NCU_REPORT = 7
 LLMPERF_IMPORT_EXACT_NAMES = 1
+LLMPERF_IMPORT_THIS_MACHINE = 2
 
 CONSTANTS: Dict[str, int] = {
     name: value for name, value in globals().items() if name.startswith("LLMPERF_")
@@ -1287,6 +1288,10 @@ class llmperf_import_options(Structure):
         ("flags", c_uint32),
         ("reserved", c_uint32),
         ("config", c_char_p),
+        ("created_at", c_char_p),
+        ("nsys_version", c_char_p),
+        ("ncu_version", c_char_p),
+        ("program", c_char_p),
     ]
 
 

@@ -157,7 +157,9 @@ enum {
      * suffix that torch.autograd.profiler.emit_nvtx() appends to the name of an operator (", op_id
      * = 7", ", seq = 12", sizes) is removed, because it would make each call a region of its own.
      */
-    LLMPERF_IMPORT_EXACT_NAMES = 1
+    LLMPERF_IMPORT_EXACT_NAMES = 1,
+    /** The tools ran on this machine just now: env.json describes it. */
+    LLMPERF_IMPORT_THIS_MACHINE = 2
 };
 
 /** Options of an import. Zero means default. */
@@ -167,6 +169,11 @@ typedef struct llmperf_import_options {
     uint32_t flags;     /**< LLMPERF_IMPORT_… */
     uint32_t reserved;  /**< 0 */
     const char *config; /**< configuration as YAML, kept with the run as config.yaml; NULL: none */
+    const char *created_at;   /**< UTC, ISO 8601, if the files do not say when; NULL: not known */
+    const char *nsys_version; /**< version of nsys, if the files do not say it; NULL: not known */
+    const char *ncu_version;  /**< the same of ncu */
+    const char *program; /**< path of the program, for LLMPERF_IMPORT_THIS_MACHINE; NULL: not known
+                          */
 } llmperf_import_options;
 #define LLMPERF_IMPORT_OPTIONS_INIT LLMPERF_INIT(llmperf_import_options)
 

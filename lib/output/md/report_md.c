@@ -86,6 +86,8 @@ static void add_environment(const struct lp_findings *findings, struct lp_text *
     add_row(out, "Tier", llmperf_profile_fact(profile, "tier"));
     add_row(out, "Device source", llmperf_profile_fact(profile, "source"));
     add_row(out, "Reason for this source", llmperf_profile_fact(profile, "source_reason"));
+    add_row(out, "nsys", llmperf_profile_fact(profile, "nsys_version"));
+    add_row(out, "ncu", llmperf_profile_fact(profile, "ncu_version"));
     add_row(out, "Recording", llmperf_profile_fact(profile, "recorded_from"));
     add_row(out, "Process", llmperf_profile_fact(profile, "process_id"));
     add_row(out, "Model", lp_model_fact(profile));

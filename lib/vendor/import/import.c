@@ -11,16 +11,19 @@
 #include "lib/base/status.h"
 #include "lib/config/config.h"
 #include "lib/record/paths.h"
+#include "lib/vendor/import/provenance.h"
 #include "lib/vendor/ncu/ncu.h"
 #include "lib/vendor/nsys/csv.h"
 #include "llmperf/api.h"
+
+#define FLAGS (uint32_t)(LLMPERF_IMPORT_EXACT_NAMES | LLMPERF_IMPORT_THIS_MACHINE)
 
 struct import {
     const char *const *paths;
     size_t count;
     uint32_t *formats;
     uint32_t flags;
-    const char *run_id, *config;
+    llmperf_import_options options;
     char report_fault[512]; /* why reports of ncu were replaced by its tables; "": they were not */
     LP_VECTOR(llmperf_profile *) parts; /* of nsys */
     struct lp_nsys_csv tables;
@@ -194,7 +197,8 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
     status = names.failed ? lp_out_of_memory()
                           : lp_profile_set_fact(profile, "imported_from", names.bytes);
     lp_text_clear(&names);
-    if (status < 0 || (status = lp_profile_set_fact(profile, "run_id", import->run_id)) < 0 ||
+    if (status < 0 ||
+        (status = lp_profile_set_fact(profile, "run_id", import->options.run_id)) < 0 ||
         (status = lp_profile_set_fact(profile, "llmperf_version", LLMPERF_VERSION_STRING)) < 0)
         return status;
     if (import->has_sqlite && import->has_tables &&
@@ -260,7 +264,8 @@ static int make_profile(struct import *import, llmperf_profile **profile_out)
         return status;
     if ((import->has_ncu && (status = lp_ncu_emit(&import->ncu, profile, nsys)) < 0) ||
         (status = set_facts(import, profile)) < 0 ||
-        (status = set_config(import->config, profile)) < 0 ||
+        (status = set_config(import->options.config, profile)) < 0 ||
+        (status = lp_import_provenance(&import->options, profile)) < 0 ||
         (status = lp_profile_finish(profile)) < 0) {
         llmperf_profile_free(profile);
         return status;
@@ -276,13 +281,13 @@ static int take_options(struct import *import, const llmperf_import_options *opt
 
     if (lp_sized_in(&full, options, sizeof(full)) < 0)
         return LLMPERF_EINVAL;
-    if (full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES)
+    if (full.flags & ~FLAGS)
         return lp_error(LLMPERF_EINVAL,
-                        "unknown flags 0x%" PRIx32 "; use LLMPERF_IMPORT_EXACT_NAMES",
-                        full.flags & ~(uint32_t)LLMPERF_IMPORT_EXACT_NAMES);
+                        "unknown flags 0x%" PRIx32 "; use LLMPERF_IMPORT_EXACT_NAMES or "
+                        "LLMPERF_IMPORT_THIS_MACHINE",
+                        full.flags & ~FLAGS);
     import->flags = import->ncu.flags = import->tables.flags = full.flags;
-    import->run_id = full.run_id;
-    import->config = full.config;
+    import->options = full;
     return 0;
 }
 

@@ -126,14 +126,15 @@ static int add_configured_kernel(llmperf_commands *commands, const llmperf_confi
     int status;
 
     if ((status = lp_config_take_text(config, CLI ".kernel_name", &name)) < 0 ||
-        (status = lp_config_take_text(config, CLI ".kernel_name_base", &base)) < 0 || !name)
+        (status = lp_config_take_text(config, CLI ".kernel_name_base", &base)) < 0)
         return status;
-    if (strncmp(name, "regex:", 6) != 0 && (strstr(name, ".*") || strpbrk(name, "^$|*")))
+    if (name && strncmp(name, "regex:", 6) != 0 && (strstr(name, ".*") || strpbrk(name, "^$|*")))
         return lp_config_refuse(
             config, CLI ".kernel_name",
             "\"%s\" would match only a kernel of exactly that name; write regex:%s", name, name);
-    add_kernel_pattern(commands, base, name);
-    return 0;
+    if ((status = lp_excluding(commands, config, name, &name)) == 0 && name)
+        add_kernel_pattern(commands, base, name);
+    return status;
 }
 
 static int add_number(llmperf_commands *commands, const llmperf_config *config, const char *key,

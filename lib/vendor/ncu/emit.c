@@ -277,6 +277,7 @@ static int describe_alone(struct lp_ncu *ncu, llmperf_profile *profile)
         (status = lp_profile_note(
              profile, "ncu runs kernels one at a time, by default with flushed caches and locked "
                       "clocks: kernel times differ from those of a normal run")) < 0 ||
+        (status = lp_set_time_fact(profile, (int64_t)fmin((double)ncu->created_s, 1e15))) < 0 ||
         (status = lp_profile_set_fact(profile, "source", "ncu")) < 0 ||
         (status = lp_profile_set_fact(profile, "tier", "counters")) < 0)
         return status;

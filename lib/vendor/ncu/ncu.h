@@ -63,6 +63,7 @@ struct lp_ncu {
     uint32_t file, tables;         /* current file, from 1; tables so far */
     uint64_t results, ranges;      /* distinct results; those of ranges */
     uint64_t rows_cut, commas, left_out;
+    uint64_t created_s;                  /* UTC of the first result of a report; 0: not known */
     uint64_t results_cut, units_missing; /* in reports: truncated results; metrics without a unit */
     LP_VECTOR(struct lp_gpu_fact) gpus;
     char error[256]; /* error printed by ncu; "": none */

@@ -10,12 +10,12 @@
 /* Field numbers that differ between messages of results; shared fields have the same number in
  * all. */
 static const struct {
-    uint32_t metrics, state;
+    uint32_t metrics, state, created;
 } fields[LP_NCU_KINDS] = {
-    [LP_NCU_KERNEL] = { 13, 21 },
-    [LP_NCU_RANGE] = { 4, 10 },
-    [LP_NCU_COMMANDS] = { 4, 10 },
-    [LP_NCU_GRAPH] = { 4, 10 },
+    [LP_NCU_KERNEL] = { 13, 21, 14 },
+    [LP_NCU_RANGE] = { 4, 10, 5 },
+    [LP_NCU_COMMANDS] = { 4, 10, 5 },
+    [LP_NCU_GRAPH] = { 4, 10, 5 },
 };
 enum {
     FIELD_THREAD = 1,
@@ -277,6 +277,15 @@ static int begin_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
                          &place->again);
 }
 
+static void note_time(struct lp_ncu *ncu, enum lp_ncu_kind kind, struct lp_wire message)
+{
+    struct lp_wire_field created;
+
+    if (lp_wire_find(message, fields[kind].created, LP_WIRE_VARINT, &created) > 0 &&
+        (ncu->created_s == 0 || created.value < ncu->created_s))
+        ncu->created_s = created.value;
+}
+
 int lp_ncu_report_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
                          struct lp_wire message)
 {
@@ -292,6 +301,7 @@ int lp_ncu_report_result(struct lp_ncu_report *report, enum lp_ncu_kind kind,
         (status = lp_ncu_note_gpu(report->ncu, result.device, result.major, result.minor)) < 0 ||
         (status = begin_result(report, kind, &result, &place)) < 0)
         return status;
+    note_time(report->ncu, kind, message);
     target = &report->ncu->targets.items[place.target];
     if (target->raw_file == 0)
         target->raw_file = report->ncu->file;

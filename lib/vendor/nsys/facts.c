@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "lib/base/status.h"
 #include "lib/base/utf8.h"
@@ -14,7 +13,6 @@
 
 #define LENGTH(array)    (sizeof(array) / sizeof((array)[0]))
 #define NS_PER_S         INT64_C(1000000000)
-#define YEAR_10000       INT64_C(253402300800) /* in seconds since 1970 */
 #define GPUS_MOST        64
 #define SEVERITY_WARNING 2
 
@@ -56,14 +54,8 @@ static int visit_meta(void *user, const struct lp_cell *cells)
 static int visit_start(void *user, const struct lp_cell *cells)
 {
     struct description *description = user;
-    time_t seconds = (time_t)(cells[0].number / NS_PER_S);
-    char text[40];
-    struct tm utc;
 
-    if (cells[0].null || seconds <= 0 || seconds >= YEAR_10000 || !gmtime_r(&seconds, &utc))
-        return 0;
-    strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return lp_profile_set_fact(description->profile, "created_at", text);
+    return cells[0].null ? 0 : lp_set_time_fact(description->profile, cells[0].number / NS_PER_S);
 }
 
 static int visit_duration(void *user, const struct lp_cell *cells)

@@ -8,10 +8,14 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from typing import Any
 
 SOURCE = Path(os.environ.get("LLMPERF_SOURCE") or Path(__file__).resolve().parents[2])
 DATA = Path(os.environ.get("LLMPERF_TEST_DATA") or SOURCE / "tests/data")
 sys.path.insert(0, str(SOURCE / "bindings/python"))
+
+import llmperf  # noqa: E402
+
 SKIP = 77
 
 
@@ -23,8 +27,6 @@ def skip_all(reason: str) -> None:
 
 def need_library() -> None:
     """Skip where there is no library to test; a library that was named must work."""
-    import llmperf
-
     if not os.environ.get("LLMPERF_LIBRARY") and not llmperf.available():
         skip_all("libllmperf.so not found; set LLMPERF_LIBRARY")
 
@@ -39,6 +41,13 @@ def child(code: str, **environment: str) -> "subprocess.CompletedProcess[str]":
                           env={name: value for name, value in merged.items() if value})
 
 
+def replay(recording: Any, **options: Any) -> "llmperf.Profile":
+    """The profile of a recording."""
+    with llmperf.Session(source="replay", device_path=recording, **options) as session:
+        pass
+    return session.profile
+
+
 class TestCase(unittest.TestCase):
     """Gives each test a folder of its own, removed afterwards."""
 
@@ -46,6 +55,14 @@ class TestCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="llmperf-test-")
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
+
+    def play(self, script: str, **options: Any) -> "llmperf.Profile":
+        """The profile of a script of the fake device."""
+        path = self.folder / "script.txt"
+        path.write_text(script, encoding="utf-8")
+        with llmperf.Session(source="fake", device_path=path, **options) as session:
+            pass
+        return session.profile
 
 
 def main() -> None:

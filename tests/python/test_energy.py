@@ -2,11 +2,7 @@
 """Energy of GPUs and stages through the Python package."""
 from __future__ import annotations
 
-import os
-import tempfile
-
 import support
-import llmperf
 
 SCRIPT = """
 at 1000000000
@@ -22,17 +18,8 @@ nvml energy=401000 power=400000 sm_clock=1500 reasons=0 used=8 total=9
 class Energy(support.TestCase):
     """From samples to rows."""
 
-    def play(self, script: str) -> llmperf.Profile:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "script.txt")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(script)
-            with llmperf.Session(source="fake", device_path=path, tier="deep") as session:
-                pass
-        return session.profile
-
     def test_a_gpu_and_its_stages_have_energy(self) -> None:
-        profile = self.play(SCRIPT)
+        profile = self.play(SCRIPT, tier="deep")
         gpu, = profile.energy()
         self.assertEqual((gpu["device"], gpu["source"], gpu["reason"]), (0, "counter", None))
         self.assertAlmostEqual(gpu["energy_j"], 400)
@@ -44,7 +31,7 @@ class Energy(support.TestCase):
         self.assertEqual(profile.to_dict()["energy"][0]["energy_j"], gpu["energy_j"])
 
     def test_a_run_without_samples_has_no_rows_and_a_reason(self) -> None:
-        profile = self.play("begin LLM@decode_step\nlaunch k\nend\n")
+        profile = self.play("begin LLM@decode_step\nlaunch k\nend\n", tier="deep")
         self.assertEqual(profile.energy(), [])
         stage, = profile.stages
         self.assertIsNone(stage["energy_j"])

@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Tuple
 import support
 import trace_files
 import llmperf
+from support import replay
 
 support.need_library()
 EXAMPLES = support.SOURCE / "examples/data"
@@ -24,12 +25,6 @@ ENGINE = support.DATA / "h200/engine"
 RECORDINGS = sorted(ENGINE.glob("*.llmrec"))
 STEP = "LLM@decode_all/LLM@decode_step"
 STREAMS, STEPS = 4, 8  # of streams*.llmrec; steps of a request in ranks, too
-
-
-def replay(recording: Path) -> llmperf.Profile:
-    with llmperf.Session(source="replay", device_path=recording) as session:
-        pass
-    return session.profile
 
 
 def with_model(name: str) -> llmperf.Profile:

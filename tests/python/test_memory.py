@@ -2,11 +2,7 @@
 """Device memory through the Python package."""
 from __future__ import annotations
 
-import os
-import tempfile
-
 import support
-import llmperf
 
 SCRIPT = """
 begin LLM@weights
@@ -24,13 +20,8 @@ class Memory(support.TestCase):
     """From calls of the driver to rows."""
 
     def test_devices_come_before_regions(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "script.txt")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(SCRIPT)
-            with llmperf.Session(source="fake", device_path=path, tier="deep") as session:
-                pass
-        device, weights, step = session.profile.memory()
+        profile = self.play(SCRIPT, tier="deep")
+        device, weights, step = profile.memory()
         self.assertEqual((device["region"], device["allocations"], device["frees"]), (None, 2, 1))
         self.assertEqual((device["peak_bytes"], device["live_bytes"]), (570, 500))
         self.assertEqual((device["pool_reserved_bytes"], device["pool_used_bytes"]), (200, 70))
@@ -38,7 +29,7 @@ class Memory(support.TestCase):
         self.assertIn("no model was given", device["reason"])
         self.assertEqual((weights["region"], weights["largest_bytes"]), ("LLM@weights", 500))
         self.assertEqual((step["region"], step["context_tokens"]), ("LLM@decode_step", 30))
-        self.assertEqual(session.profile.to_dict()["memory"][0]["reason"], device["reason"])
+        self.assertEqual(profile.to_dict()["memory"][0]["reason"], device["reason"])
 
 
 if __name__ == "__main__":

@@ -86,18 +86,8 @@ set bytes=32 duration=500
 class Device(support.TestCase):
     """Rows with device activity, scripted."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        self.script = self.folder / "script.txt"
-        self.script.write_text(SCRIPT)
-
-    def play(self, source: str, path: Any, **options: Any) -> llmperf.Profile:
-        with llmperf.Session(source=source, device_path=path, tier="deep", **options) as session:
-            pass
-        return session.profile
-
     def test_kernel_rows(self) -> None:
-        profile = self.play("fake", self.script)
+        profile = self.play(SCRIPT, tier="deep")
         rows = {row["name"]: row for row in profile.kernels()}
         gemm = rows["_Z4gemmIfEvPKT_i"]
         self.assertEqual(set(gemm), {name for name, _ in _native.llmperf_kernel_stats._fields_}
@@ -115,7 +105,7 @@ class Device(support.TestCase):
         self.assertEqual((fill["kind"], fill["bytes"], fill["region"]), ("memset", 32, ""))
 
     def test_region_rows_have_a_device_each(self) -> None:
-        profile = self.play("fake", self.script)
+        profile = self.play(SCRIPT, tier="deep")
         rows = {(row["path"], row["device"]): row for row in profile.regions()}
         self.assertEqual(set(rows), {("", 0), ("LLM@prefill", 0), ("LLM@prefill", 1),
                                      ("LLM@prefill/LLM@mlp", 0)})
@@ -132,8 +122,8 @@ class Device(support.TestCase):
 
     def test_a_recording_replays_to_the_same_rows(self) -> None:
         recording = self.folder / "session.recording"
-        played = self.play("fake", self.script, record_path=recording)
-        replayed = self.play("replay", recording)
+        played = self.play(SCRIPT, tier="deep", record_path=recording)
+        replayed = support.replay(recording)
         self.assertEqual(replayed.kernels(), played.kernels())
         self.assertEqual(replayed.ledger(), played.ledger())
         for row, again in zip(played.regions(), replayed.regions()):
@@ -143,7 +133,7 @@ class Device(support.TestCase):
         recording = support.DATA / "h200/dummy_resnet.llmrec"
         if not recording.exists():
             self.skipTest(f"no {recording}")
-        with self.play("replay", recording) as profile:
+        with support.replay(recording) as profile:
             ledger, kernels, document = profile.ledger(), profile.kernels(), profile.to_dict()
         self.assertEqual((ledger["verdict"], ledger["kernels_seen"]),
                          ("complete", ledger["launches_expected"]))
@@ -156,9 +146,8 @@ class Device(support.TestCase):
         self.assertEqual({**document["ledger"], **expected["ledger"]}, document["ledger"])
 
     def test_a_faulty_script_names_its_line(self) -> None:
-        self.script.write_text("begin x\nlunch kernel\n")
         with self.assertRaises(llmperf.LlmperfError) as refused:
-            self.play("fake", self.script)
+            self.play("begin x\nlunch kernel\n")
         self.assertEqual(refused.exception.name, "LLMPERF_EFORMAT")
         self.assertIn("2", refused.exception.text)
 
@@ -247,11 +236,8 @@ class Notebooks(support.TestCase):
                 make_profile().to_pandas()
 
     def test_a_notebook_shows_verdict_stages_and_kernels(self) -> None:
-        script = self.folder / "script.txt"
-        script.write_text(SCRIPT.replace("softmax", "softmax<float>"))
-        with llmperf.Session(source="fake", device_path=script, run_id="a&b") as session:
-            pass
-        shown = session.profile._repr_html_()
+        profile = self.play(SCRIPT, run_id="a&b")
+        shown = profile._repr_html_()
         for part in ("<b>a&amp;b</b>: complete", "<code>LLM@prefill</code>", "<code>gemm</code>"):
             self.assertIn(part, shown)
         parser = html.parser.HTMLParser()
@@ -260,8 +246,8 @@ class Notebooks(support.TestCase):
         parser.handle_endtag = lambda tag: self.assertEqual(tag, opened.pop())  # type: ignore
         parser.feed(shown)
         self.assertEqual(opened, [])
-        session.profile.close()
-        self.assertEqual(session.profile._repr_html_(), "<p>Profile (closed)</p>")
+        profile.close()
+        self.assertEqual(profile._repr_html_(), "<p>Profile (closed)</p>")
 
 
 class Saved(support.TestCase):

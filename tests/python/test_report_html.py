@@ -137,19 +137,6 @@ class Html(support.TestCase):
         page, self.csv = self.render(text)
         return page, json.loads(profile.document("metrics.json")), text
 
-    def scripted(self, script: str = SCRIPT, **options: Any) -> llmperf.Profile:
-        path = self.folder / "script"
-        path.write_text(script)
-        with llmperf.Session(source="fake", device_path=path, **options) as session:
-            pass
-        return session.profile
-
-    def recorded(self) -> llmperf.Profile:
-        path = os.path.join(os.environ["LLMPERF_TEST_DATA"], "h200/dummy_resnet.llmrec")
-        with llmperf.Session(source="replay", device_path=path) as session:
-            pass
-        return session.profile
-
     def assert_numbers(self, page: Page, metrics: Any) -> None:
         """Each number is the one of metrics.json, rounded to what is shown."""
         self.assertTrue(page.numbers)
@@ -171,7 +158,7 @@ class Html(support.TestCase):
     def test_a_recording_of_a_gpu_is_shown_with_the_numbers_of_metrics_json(self) -> None:
         for dtype in ("fp32", ""):
             with mock.patch.dict(os.environ, {"LLMPERF_DTYPE": dtype}):
-                page, metrics, _ = self.page(self.recorded())
+                page, metrics, _ = self.page(support.replay(support.DATA / "h200/dummy_resnet.llmrec"))
             self.assert_numbers(page, metrics)
             self.assertEqual('class="roof"' in self.markup, dtype == "fp32")
         self.assertIn("NVIDIA H200", page.words)
@@ -180,7 +167,7 @@ class Html(support.TestCase):
             self.assertIn(pointer, shown)
 
     def test_calls_of_stages_are_drawn_and_counted(self) -> None:
-        page, metrics, _ = self.page(self.scripted())
+        page, metrics, _ = self.page(self.play(SCRIPT))
         self.assert_numbers(page, metrics)
         shown = [pointer for pointer, _, _ in page.numbers]
         stages = {row["region"]: i for i, row in enumerate(metrics["iterations"])}
@@ -190,7 +177,7 @@ class Html(support.TestCase):
         self.assertEqual(sum(counts), 60)
 
     def test_a_call_of_each_stage_is_kept_with_all_its_kernels(self) -> None:
-        profile = self.scripted()
+        profile = self.play(SCRIPT)
         calls = self.data(profile.document("report.html"))["calls"]
         stages = [row["region"] for row in json.loads(profile.document("metrics.json"))["iterations"]]
         kept = {stages[call["stage"]]: call["call"] for call in calls}
@@ -204,12 +191,12 @@ class Html(support.TestCase):
         self.assertEqual(step["begin_ns"], recent[32]["begin_ns"])
 
     def test_long_calls_keep_their_first_kernels_and_say_so(self) -> None:
-        self.page(self.scripted("begin LLM@prefill\n" + "launch k duration=100\n" * 4200 + "end\n"))
+        self.page(self.play("begin LLM@prefill\n" + "launch k duration=100\n" * 4200 + "end\n"))
         self.assertIn("the first kernels are kept", self.markup)
 
     def test_long_lists_keep_their_longest_rows_and_say_so(self) -> None:
         launches = "".join(f"launch k{i} duration={1000 + i}\n" for i in range(1100))
-        page, metrics, text = self.page(self.scripted("begin LLM@prefill\n" + launches + "end\n"))
+        page, metrics, text = self.page(self.play("begin LLM@prefill\n" + launches + "end\n"))
         data = self.data(text)
         self.assertEqual(len(metrics["kernels"]), 1100)
         self.assertEqual(data["cut"]["kernels"], 1100)
@@ -224,14 +211,14 @@ request first {i}
 request tokens {i} tokens=2
 request stop {i}
 """ for i in range(1, 40))
-        page, metrics, _ = self.page(self.scripted(script, settings={"session.slo_ttft_ms": 1, "session.gpu_hour_cents": 200}))
+        page, metrics, _ = self.page(self.play(script, settings={"session.slo_ttft_ms": 1, "session.gpu_hour_cents": 200}))
         self.assert_numbers(page, metrics)
         shown = {pointer for pointer, _, _ in page.numbers}
         for pointer in ("/requests/ttft/p90", "/requests/slowest/9/e2e_ms", "/requests/load/0/output_tokens"):
             self.assertIn(pointer, shown)
 
     def test_a_comparison_is_a_page_with_the_numbers_of_its_json(self) -> None:
-        runs = [self.scripted(SCRIPT.replace("duration=9000", f"duration={duration}")) for duration in (9000, 18000)]
+        runs = [self.play(SCRIPT.replace("duration=9000", f"duration={duration}")) for duration in (9000, 18000)]
         texts = {form: llmperf.compare_document(*runs, form=form) for form in ("json", "html")}
         page, _ = self.render(texts["html"])
         self.assert_numbers(page, json.loads(texts["json"]))
@@ -240,14 +227,14 @@ request stop {i}
         self.assertIn("# llmperf compare", texts["html"])  # without scripts
 
     def test_each_id_is_there_once_and_each_reference_has_its_id(self) -> None:
-        for profile in (self.scripted(), self.recorded()):
+        for profile in (self.play(SCRIPT), support.replay(support.DATA / "h200/dummy_resnet.llmrec")):
             page, _, _ = self.page(profile)
             self.assertEqual(len(page.ids), len(set(page.ids)))
             self.assertTrue(page.references)
             self.assertEqual(set(page.references) - set(page.ids), set())
 
     def test_nothing_is_loaded_from_anywhere(self) -> None:
-        for profile in (self.scripted(), self.recorded()):
+        for profile in (self.play(SCRIPT), support.replay(support.DATA / "h200/dummy_resnet.llmrec")):
             page, _, text = self.page(profile)
             raw = Page(text)
             self.assertEqual([address for address in page.addresses + raw.addresses if not address.startswith("#")], [])
@@ -256,7 +243,7 @@ request stop {i}
             self.assertIn("default-src 'none'", text)
 
     def test_names_that_others_wrote_are_only_text(self) -> None:
-        page, _, text = self.page(self.scripted())
+        page, _, text = self.page(self.play(SCRIPT))
         raw = Page(text)
         self.assertEqual(raw.tags.count("script"), 2)
         self.assertEqual(raw.tags.count("style"), 1)
@@ -268,7 +255,7 @@ request stop {i}
         self.assertNotIn("alert(1)</script", text)
 
     def test_text_that_a_spreadsheet_would_compute_is_quoted(self) -> None:
-        self.page(self.scripted('begin LLM@prefill\nlaunch "=1+1" duration=5\nlaunch "a,b" duration=5\nend\n'))
+        self.page(self.play('begin LLM@prefill\nlaunch "=1+1" duration=5\nlaunch "a,b" duration=5\nend\n'))
         self.assertIn("'=1+1,", self.csv["kernels"])
         self.assertIn('"a,b",', self.csv["kernels"])
 
@@ -281,7 +268,7 @@ request stop {i}
         self.assertNotIn("b", page.tags)
 
     def test_numbers_are_withheld_as_the_ledger_says(self) -> None:
-        page, metrics, _ = self.page(self.scripted("begin LLM@prefill\nlaunch a\nfault drop\nlaunch b\nlaunch c\nend\n"))
+        page, metrics, _ = self.page(self.play("begin LLM@prefill\nlaunch a\nfault drop\nlaunch b\nlaunch c\nend\n"))
         self.assertEqual(metrics["ledger"]["verdict"], "incomplete")
         self.assertEqual(self.markup.count("<p>Withheld: "), 3)
         self.assertNotIn("canvas", page.tags)
@@ -299,13 +286,13 @@ request stop {i}
         self.assertEqual(set(busy), {"–"})
 
     def test_without_scripts_the_report_is_text(self) -> None:
-        profile = self.scripted()
+        profile = self.play(SCRIPT)
         text = profile.document("report.html")
         shown = re.search("<noscript><pre>(.*)</pre></noscript>", text, re.S)
         self.assertEqual(html.unescape(shown.group(1)), profile.document("report.md"))
 
     def test_charts_have_words_for_those_who_cannot_see_them(self) -> None:
-        self.page(self.scripted())
+        self.page(self.play(SCRIPT))
         for svg in re.findall(r"<svg.*?</svg>", self.markup, re.S):
             self.assertRegex(svg, r'role="img" aria-label(ledby="(\S+)-t \2-d"|=")')
         self.assertGreaterEqual(self.markup.count("<svg"), 3)

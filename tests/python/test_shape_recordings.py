@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import Any, Dict, Set, Tuple
 
 import support
-import llmperf
 
 support.need_library()
 
@@ -15,9 +14,7 @@ Product = Tuple[str, int, int, int, int]  # operator, batch, m, n, k
 
 
 def shapes(name: str, model: str) -> Any:
-    with llmperf.Session(source="replay", device_path=RECORDINGS / f"{name}.llmrec", model_path=model) as session:
-        pass
-    return session.profile.to_dict()["kernel_shapes"]
+    return support.replay(RECORDINGS / f"{name}.llmrec", model_path=model).to_dict()["kernel_shapes"]
 
 
 def products(rows: Any) -> Dict[str, Set[Product]]:

@@ -16,11 +16,10 @@ STEP = "LLM@decode_all/LLM@decode_step"
 
 
 def replay(recording: Path) -> llmperf.Profile:
-    with llmperf.Session(source="replay", device_path=recording) as session:
-        pass
+    profile = support.replay(recording)
     if "engine" in recording.parts:
-        session.profile.apply_model(MODEL, "bf16")
-    return session.profile
+        profile.apply_model(MODEL, "bf16")
+    return profile
 
 
 def rounded(value: Any) -> Any:

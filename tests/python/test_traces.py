@@ -11,6 +11,7 @@ from typing import Any, Dict, List
 import support
 import trace_files
 import llmperf
+from support import replay
 
 support.need_library()
 
@@ -20,12 +21,6 @@ SMALL = [H200 / "dummy_resnet.llmrec", *sorted((H200 / "graphs").glob("*.llmrec"
 EAGER, GRAPHS = EXAMPLES / "dsocr_base.llmrec", EXAMPLES / "dsocr_base_graphs.llmrec"
 RECORDINGS = [*SMALL, EAGER, GRAPHS]
 KERNEL, MEMCPY, MEMSET = 1, 2, 3
-
-
-def replay(recording: Path) -> llmperf.Profile:
-    with llmperf.Session(source="replay", device_path=recording) as session:
-        pass
-    return session.profile
 
 
 def kernel_sums(profile: llmperf.Profile) -> Dict[Any, Any]:
@@ -191,15 +186,8 @@ class Recorded(support.TestCase):
 class Scripted(support.TestCase):
     """What recordings of an H200 do not have."""
 
-    def session(self, script: str, **options: Any) -> llmperf.Session:
-        path = self.folder / "script.txt"
-        path.write_text(script)
-        with llmperf.Session(source="fake", device_path=path, run_dir=self.folder / "run", keep_trace=True, **options) as session:
-            pass
-        return session
-
     def test_a_region_that_was_open_at_the_end_has_no_end_for_nsys(self) -> None:
-        self.session("begin ended\nlaunch k\nend\nbegin open\nlaunch k\n")
+        self.play("begin ended\nlaunch k\nend\nbegin open\nlaunch k\n", run_dir=self.folder / "run", keep_trace=True)
         llmperf.export_trace(self.folder / "run", self.folder / "a", "nsys-sqlite")
         rows = list(trace_files.rows(self.folder / "a", """
             SELECT s.value, e.end IS NULL FROM NVTX_EVENTS e JOIN StringIds s ON s.id = e.textId WHERE e.eventType = 59 ORDER BY e.start"""))
@@ -207,14 +195,8 @@ class Scripted(support.TestCase):
 
     def test_the_run_of_a_job_has_the_traces_of_its_processes(self) -> None:
         job = self.folder / "job"
-        profiles = []
-        for number, (place, script) in enumerate(((job, "begin a\nlaunch k\nend\n"),
-                                                  (job / "processes/2", "begin b\nlaunch k\nlaunch m\nend\n"))):
-            path = self.folder / f"{number}.txt"
-            path.write_text(script)
-            with llmperf.Session(source="fake", device_path=path, run_dir=place, keep_trace=True) as session:
-                pass
-            profiles.append(session.profile)
+        profiles = [self.play(script, run_dir=place, keep_trace=True)
+                    for place, script in ((job, "begin a\nlaunch k\nend\n"), (job / "processes/2", "begin b\nlaunch k\nlaunch m\nend\n"))]
         (job / "merged").mkdir()
         llmperf.merge(*profiles).save(job / "merged/run.llmperf")
         for source in (job / "merged", job / "merged/run.llmperf"):
@@ -234,13 +216,9 @@ class Scripted(support.TestCase):
         job = self.folder / "job"
         profiles = []
         for number, place in enumerate((job, job / "processes/2", job / "processes/3")):
-            path = self.folder / f"{number}.txt"
-            path.write_text(f"begin step\nlaunch k{number}\nend\n")
-            with llmperf.Session(source="fake", device_path=path, run_dir=place, keep_trace=True) as session:
-                pass
+            profiles.append(self.play(f"begin step\nlaunch k{number}\nend\n", run_dir=place, keep_trace=True))
             # The third one has the GPU of the second.
             trace_files.put_gpus(place / "trace.llmrec", [{"device": 0, "name": "G", "uuid": f"GPU-{min(number, 1)}"}])
-            profiles.append(session.profile)
         (job / "merged").mkdir()
         llmperf.merge(*profiles).save(job / "merged/run.llmperf")
         llmperf.export_trace(job / "merged", self.folder / "a", "perfetto")
@@ -269,7 +247,7 @@ class Scripted(support.TestCase):
             llmperf.export_trace(self.folder / "run", self.folder / "a", "pdf")
 
     def test_odd_names_stay_valid(self) -> None:
-        self.session('begin "a \\ é"\nlaunch "f<\\x>(int)"\nend\n')
+        self.play('begin "a \\ é"\nlaunch "f<\\x>(int)"\nend\n', run_dir=self.folder / "run", keep_trace=True)
         for form, read in (("perfetto", trace_files.read_perfetto), ("chrome", trace_files.read_chrome)):
             llmperf.export_trace(self.folder / "run", self.folder / "a", form)
             trace = read(self.folder / "a")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Dict
 
 import support
-import llmperf
 
 support.need_library()
 
@@ -15,9 +14,7 @@ STEP = "LLM@decode_all/LLM@decode_step"
 
 
 def replay(name: str) -> Dict[str, Any]:
-    with llmperf.Session(source="replay", device_path=RECORDINGS / f"{name}.llmrec") as session:
-        pass
-    return session.profile.to_dict()
+    return support.replay(RECORDINGS / f"{name}.llmrec").to_dict()
 
 
 def regions(metrics: Dict[str, Any]) -> Dict[str, Any]:

@@ -8,8 +8,7 @@ import weakref
 from ctypes import POINTER, Array, byref, c_char_p, c_uint32, cast
 from functools import partial
 from math import isnan
-from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _native
 from ._html import profile_html
@@ -89,8 +88,7 @@ class Profile:
     def __enter__(self) -> "Profile":
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def regions(self) -> List[Row]:

@@ -16,8 +16,7 @@ import inspect
 import types
 from ctypes import byref
 from operator import index
-from types import TracebackType
-from typing import Any, Callable, Dict, Generator, Optional, Type, TypeVar, Union, cast
+from typing import Any, Callable, Dict, Generator, Optional, TypeVar, Union, cast
 
 from . import _native
 from ._library import library
@@ -85,8 +84,7 @@ class Region:
             _begin_attr(self._attr)
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, *error: object) -> None:
         _end()
 
     def __call__(self, function: Function) -> Function:
@@ -253,8 +251,7 @@ class prefill:
         library().llmperf_prefill_begin(self._tokens)
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, *error: object) -> None:
         library().llmperf_prefill_end()
 
 
@@ -277,8 +274,7 @@ class decode_all:
         library().llmperf_decode_all_begin()
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, *error: object) -> None:
         tokens = 0
         try:
             tokens = _amount("tokens", self.tokens)
@@ -303,8 +299,7 @@ class decode_step:
         library().llmperf_decode_step_begin(self._sequences, self._context)
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, *error: object) -> None:
         library().llmperf_decode_step_end()
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from types import TracebackType
-from typing import Any, Callable, List, Optional, Tuple, Type
+from typing import Any, Callable, List, Optional, Tuple
 
 from ._profile import Profile, merge
 from ._session import Session, _size, _state_error
@@ -62,8 +61,7 @@ class Schedule:
         self._go(self._part_of(0))
         return self
 
-    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
-                 trace: Optional[TracebackType]) -> None:
+    def __exit__(self, *error: object) -> None:
         self._go((0, "done"))
 
     def _part_of(self, steps: int) -> Tuple[int, str]:

@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
 from . import _native
 from ._errors import LlmperfError
-from ._library import check, library, name_of, path_bytes, text_of
+from ._library import check, library, name_of, path_bytes
 from ._profile import Profile, ledger_row, name_classes, row_of
 
 _TIERS = {

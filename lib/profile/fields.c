@@ -368,25 +368,32 @@ uint64_t lp_row_hash(enum lp_row_id id, const void *row,
     return hash;
 }
 
-static bool same_value(const struct lp_row_field *field, const void *a, const void *b)
+static int compare_values(const struct lp_row_field *field, const void *a, const void *b)
 {
+    uint64_t left, right;
+
     if (field->type == LP_FIELD_NAME || field->type == LP_FIELD_TEXT)
-        return lp_compare_text(*(const char *const *)a, *(const char *const *)b) == 0;
-    return word_of(field, a) == word_of(field, b);
+        return lp_compare_text(*(const char *const *)a, *(const char *const *)b);
+    if (field->type == LP_FIELD_DEVICE)
+        return *(const int32_t *)a - *(const int32_t *)b;
+    left = word_of(field, a);
+    right = word_of(field, b);
+    return (left > right) - (left < right);
 }
 
-bool lp_row_same(enum lp_row_id id, const void *a, const void *b)
+int lp_row_compare(enum lp_row_id id, const void *a, const void *b)
 {
     const struct lp_row_kind *kind = &lp_row_kinds[id];
-    bool same = true;
+    int order = 0;
 
-    for (size_t i = 0; i < kind->count && same; i++) {
+    for (size_t i = 0; i < kind->count && order == 0; i++) {
         size_t offset = kind->fields[i].offset;
 
-        same = !is_key(&kind->fields[i]) ||
-               same_value(&kind->fields[i], (const char *)a + offset, (const char *)b + offset);
+        if (is_key(&kind->fields[i]))
+            order = compare_values(&kind->fields[i], (const char *)a + offset,
+                                   (const char *)b + offset);
     }
-    return same;
+    return order;
 }
 
 static void add_count(uint64_t *into, uint64_t more)

@@ -634,8 +634,8 @@ int lp_row_keep(llmperf_profile *profile, enum lp_row_id id, void *row);
 uint64_t lp_row_hash(enum lp_row_id id, const void *row,
                      bool (*wanted)(const struct lp_row_field *));
 
-/** Do two rows have the same keys? */
-bool lp_row_same(enum lp_row_id id, const void *a, const void *b);
+/** Order of two rows by their keys, as they follow in the table; 0: the same keys. */
+int lp_row_compare(enum lp_row_id id, const void *a, const void *b);
 
 /** Add the members of `more` that are merged by SUM, SUM_KNOWN, MIN, MAX and WEIGHTED. */
 void lp_row_add(enum lp_row_id id, void *into, const void *more, double weight_into,

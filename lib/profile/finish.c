@@ -25,84 +25,14 @@ static int compare_regions(const void *left, const void *right)
     return order ? order : a->device - b->device;
 }
 
-static int compare_iterations(const void *left, const void *right)
-{
-    const llmperf_iteration *a = left, *b = right;
-
-    return (a->sequence > b->sequence) - (a->sequence < b->sequence);
-}
-
 static int compare_times(double a, double b)
 {
     return (a < b) - (a > b);
 }
 
-static int compare_kernels(const void *left, const void *right)
-{
-    const llmperf_kernel_stats *a = &((const struct lp_kernel_row *)left)->stats;
-    const llmperf_kernel_stats *b = &((const struct lp_kernel_row *)right)->stats;
-    int order = compare_times(a->total_ms, b->total_ms);
-
-    order = order ? order : lp_compare_text(a->name, b->name);
-    order = order ? order : lp_compare_text(a->region, b->region);
-    order = order ? order : lp_compare_text(a->captured_in, b->captured_in);
-    return order ? order : a->device - b->device;
-}
-
 static int compare_counts(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
-}
-
-static int compare_geometry(const llmperf_kernel_shape *a, const llmperf_kernel_shape *b)
-{
-    const uint64_t left[] = { a->grid_x,
-                              a->grid_y,
-                              a->grid_z,
-                              a->block_x,
-                              a->block_y,
-                              a->block_z,
-                              a->registers,
-                              a->static_shared_bytes,
-                              a->dynamic_shared_bytes };
-    const uint64_t right[] = { b->grid_x,
-                               b->grid_y,
-                               b->grid_z,
-                               b->block_x,
-                               b->block_y,
-                               b->block_z,
-                               b->registers,
-                               b->static_shared_bytes,
-                               b->dynamic_shared_bytes };
-    int order = 0;
-
-    for (size_t i = 0; i < sizeof(left) / sizeof(left[0]) && order == 0; i++)
-        order = compare_counts(left[i], right[i]);
-    return order;
-}
-
-static int compare_kernel_shapes(const void *left, const void *right)
-{
-    const llmperf_kernel_shape *a = left, *b = right;
-    int order = compare_times(a->total_ms, b->total_ms);
-
-    order = order ? order : lp_compare_text(a->name, b->name);
-    order = order ? order : lp_compare_text(a->region, b->region);
-    order = order ? order : lp_compare_text(a->captured_in, b->captured_in);
-    order = order ? order : a->device - b->device;
-    order = order ? order : compare_geometry(a, b);
-    order = order ? order : lp_compare_text(a->source, b->source);
-    order = order ? order : lp_compare_text(a->destination, b->destination);
-    return order ? order : lp_compare_text(a->call, b->call);
-}
-
-static int compare_host_calls(const void *left, const void *right)
-{
-    const llmperf_host_call *a = left, *b = right;
-    int order = compare_times(a->total_ms, b->total_ms);
-
-    order = order ? order : lp_compare_text(a->region, b->region);
-    return order ? order : lp_compare_text(a->call, b->call);
 }
 
 /* Devices first, then what they hold most of. */
@@ -115,15 +45,6 @@ static int compare_memory(const void *left, const void *right)
     order = order ? order : compare_counts(b->allocated_bytes, a->allocated_bytes);
     order = order ? order : lp_compare_text(a->region, b->region);
     return order ? order : compare_counts(a->process_id, b->process_id);
-}
-
-static int compare_memory_points(const void *left, const void *right)
-{
-    const struct lp_memory_point *a = left, *b = right;
-    int order = a->device - b->device;
-
-    order = order ? order : compare_counts(a->process_id, b->process_id);
-    return order ? order : compare_counts(a->time_ns, b->time_ns);
 }
 
 static int compare_operators(const void *left, const void *right)
@@ -370,6 +291,28 @@ static int compare_window_kernels(const void *left, const void *right)
     return order ? order : lp_compare_text(a->captured_in, b->captured_in);
 }
 
+struct order {
+    enum lp_row_id id;
+    size_t total; /* offset of a time that comes first, longest first; 0: none */
+};
+
+static int compare_rows(const void *left, const void *right, void *context)
+{
+    const struct order *wanted = context;
+    const char *a = left, *b = right;
+    int order = wanted->total ? compare_times(*(const double *)(const void *)(a + wanted->total),
+                                              *(const double *)(const void *)(b + wanted->total))
+                              : 0;
+
+    return order ? order : lp_row_compare(wanted->id, left, right);
+}
+
+#define SORT_ROWS(list, ...)                                                                       \
+    do {                                                                                           \
+        if ((list).count > 0)                                                                      \
+            qsort_r((list).items, (list).count, sizeof(*(list).items), compare_rows,               \
+                    &(struct order){ __VA_ARGS__ });                                               \
+    } while (0)
 #define SORT(list, compare)                                                                        \
     do {                                                                                           \
         if ((list).count > 0)                                                                      \
@@ -387,12 +330,13 @@ int lp_profile_finish(llmperf_profile *profile)
     profile->of_processes = is_of_processes(profile);
     lp_profile_sort_metrics(profile);
     SORT(profile->regions, compare_regions);
-    SORT(profile->kernels, compare_kernels);
-    SORT(profile->kernel_shapes, compare_kernel_shapes);
-    SORT(profile->host_calls, compare_host_calls);
+    SORT_ROWS(profile->kernels, LP_ROW_KERNEL, offsetof(llmperf_kernel_stats, total_ms));
+    SORT_ROWS(profile->kernel_shapes, LP_ROW_KERNEL_SHAPE,
+              offsetof(llmperf_kernel_shape, total_ms));
+    SORT_ROWS(profile->host_calls, LP_ROW_HOST_CALL, offsetof(llmperf_host_call, total_ms));
     SORT(profile->memory, compare_memory);
-    SORT(profile->memory_points, compare_memory_points);
-    SORT(profile->iterations, compare_iterations);
+    SORT_ROWS(profile->memory_points, LP_ROW_MEMORY_POINT, 0);
+    SORT_ROWS(profile->iterations, LP_ROW_ITERATION, 0);
     SORT(profile->iteration_stats, compare_iteration_stats);
     SORT(profile->windows, compare_windows);
     SORT(profile->window_kernels, compare_window_kernels);

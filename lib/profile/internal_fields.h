@@ -145,7 +145,7 @@
 #define LP_MEMORY_POINT_FIELDS(F) \
     F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
     F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
-    F(COUNT, time_ns, "ns", APART, NEVER, "time_ns", NULL, "host clock") \
+    F(COUNT, time_ns, "ns", KEY, NEVER, "time_ns", NULL, "host clock") \
     F(COUNT, bytes, "bytes", APART, NEVER, "bytes", NULL, "most bytes that were allocated at once from then to the next row, of memory that was allocated in the session")
 
 /** struct lp_stage_operator */

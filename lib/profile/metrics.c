@@ -50,7 +50,7 @@ static uint32_t find_row(const llmperf_profile *profile, const llmperf_metric_st
     uint32_t row;
 
     while ((row = lp_hashmap_get(&profile->metric_rows, key, twin)) != LP_HASHMAP_NONE &&
-           !lp_row_same(LP_ROW_METRIC, &profile->metrics.items[row], stats))
+           lp_row_compare(LP_ROW_METRIC, &profile->metrics.items[row], stats) != 0)
         twin++;
     *twin_out = twin;
     return row;

@@ -285,7 +285,7 @@ static int add_stage_operator(struct merger *merger, const struct lp_stage_opera
     for (size_t i = 0; i < merger->out->stage_operators.count; i++) {
         struct lp_stage_operator *into = &merger->out->stage_operators.items[i];
 
-        if (!lp_row_same(LP_ROW_STAGE_OPERATOR, into, row))
+        if (lp_row_compare(LP_ROW_STAGE_OPERATOR, into, row) != 0)
             continue;
         lp_row_add(LP_ROW_STAGE_OPERATOR, into, row, 0, 0);
         return 0;

@@ -31,7 +31,7 @@ static int find_or_add(struct lp_merged_list *list, llmperf_profile *out, enum l
     uint32_t count = (uint32_t)lp_row_count(out, id);
 
     while ((*row_out = lp_hashmap_get(&list->keys, hash, twin)) != LP_HASHMAP_NONE &&
-           !lp_row_same(id, lp_row_at(out, id, *row_out), from))
+           lp_row_compare(id, lp_row_at(out, id, *row_out), from) != 0)
         twin++;
     if (*row_out != LP_HASHMAP_NONE)
         return 0;

@@ -60,13 +60,15 @@ static void rows_with_the_same_keys_are_the_same_row(void **state)
     (void)state;
     b.name = name;
     b.calls = 7;
-    assert_true(lp_row_same(LP_ROW_KERNEL, &a, &b));
+    assert_int_equal(lp_row_compare(LP_ROW_KERNEL, &a, &b), 0);
     assert_true(lp_row_hash(LP_ROW_KERNEL, &a, NULL) == lp_row_hash(LP_ROW_KERNEL, &b, NULL));
     b.captured_in = "";
-    assert_false(lp_row_same(LP_ROW_KERNEL, &a, &b));
+    assert_true(lp_row_compare(LP_ROW_KERNEL, &a, &b) < 0);
     b = a;
-    b.device = 2;
-    assert_false(lp_row_same(LP_ROW_KERNEL, &a, &b));
+    b.device = -1; /* not known */
+    assert_true(lp_row_compare(LP_ROW_KERNEL, &a, &b) > 0);
+    b.region = "s"; /* a key before the device */
+    assert_true(lp_row_compare(LP_ROW_KERNEL, &a, &b) < 0);
 }
 
 static void a_row_after_the_last_is_none(void **state)

@@ -29,6 +29,9 @@ refused "is not valid UTF-8" --config "$conf/plain.yaml" "a='"$'\xff'"'"
 refused "run.mode=bogus: run.mode: bogus is not one of regions, light, deep, counters" run.mode=bogus
 refused "session.tier: x is not one of" session.tier=x
 refused "must be between 1 and 1000" session.overhead_budget_permille=0
+expect 0 config dataset=pages +dataset/sampling@dataset.sampling=random dataset.sampling.seed=7
+stdout_has "random: true"
+stdout_has "seed: 7"
 for preset in regions light deep counters; do
     expect 0 config profiling/session@session=$preset
     stdout_has "mode: $preset"

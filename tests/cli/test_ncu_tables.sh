@@ -87,4 +87,16 @@ PYTHON
 files_have ranges/regions/LLM@stem/report.md "| Memory Workload Analysis | unit | mean | min | max | results |"
 files_have ranges/regions/LLM@stem/report.md "| L2 Hit Rate | % | 87.75 |"
 files_lack ranges/regions/LLM@stem/report.md device__attribute
+
+# Region reports have the utilisation of the whole model, and a fingerprint with and without a configuration.
+expect 0 import "$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec" -o whole --dtype fp32
+python3 - <<'PYTHON' || die "totals of a region report"
+import hashlib
+import json
+
+report, metrics = json.load(open("whole/regions/report.json")), json.load(open("whole/metrics.json"))
+assert report["totals"]["mfu"] == metrics["aggregates"]["mfu"] > 0 and report["totals"]["mbu"] == metrics["aggregates"]["mbu"], report["totals"]
+assert report["config_fingerprint"] == hashlib.sha256(open("whole/config.yaml", "rb").read()).hexdigest()
+assert json.load(open("tables/regions/report.json"))["config_fingerprint"] == hashlib.sha256(b"").hexdigest()
+PYTHON
 echo "fine"

@@ -150,6 +150,8 @@ static void parents_include_nested_regions_and_shared_kernels_count_once(void **
     assert_int_equal(json_array_size(json_object_get(root, "regions")), 3);
     assert_string_equal(json_string_value(json_object_get(nested, "parent")), "LLM@A");
     assert_true(json_is_null(json_object_get(a, "parent")));
+    assert_int_equal(json_integer_value(json_object_get(a, "device")), 0);
+    assert_string_equal(json_string_value(json_object_get(a, "device_name")), "cuda:0");
     assert_int_equal(metric(a, "kernel_count"), 42);
     assert_int_equal(metric(nested, "kernel_count"), 21);
     assert_int_equal(calls_of(a, "gemm_a"), 14); /* one row of both */

@@ -215,6 +215,8 @@ static void put_totals(struct lp_json *json, const struct lp_region_set *set,
     lp_json_count(json, "regions_omitted", set->matched - set->parts.count);
     lp_json_count(json, "kernel_count", device_count(set, totals->calls));
     lp_json_number(json, "kernel_ms", device_value(set, totals->kernel_ms));
+    lp_json_number(json, "mfu", set->findings->overall.values.mfu);
+    lp_json_number(json, "mbu", set->findings->overall.values.mbu);
     lp_json_close(json, '}');
 }
 

@@ -277,14 +277,23 @@ typedef struct llmperf_kernel_shape {
                                    tokens, n and k are those of the weights. LLMPERF_UNKNOWN:
                                    unknown, see shape_reason */
     uint64_t batch;             /**< such products in one call */
-    const char *shape_reason; /**< why m, n and k of a kernel of class GEMM are unknown; NULL: they
-                                 are known, or it is of another class */
-    double call_flops;        /**< 2 m n k x batch */
-    double call_bytes;        /**< of the three matrices, each read or written once */
-    double tflops, gbs;       /**< achieved: TFLOP/s, GB/s */
-    const char *dtype;        /**< format that the product is computed in */
-    double achievable_ms;     /**< time of a call at the rates that good kernels reach */
+    const char *shape_reason;   /**< why m, n and k of a kernel of class GEMM, or the lengths of one
+                                   of   class attention, are unknown; NULL: they are known, or it is
+                                   of   another class */
+    double call_flops;    /**< 2 m n k x batch; attention: 4 head_dim x heads x pairs of a token
+                             and one that it attends to, mean */
+    double call_bytes;    /**< of the three matrices, or of queries, keys, values and output,
+                             each read or written once */
+    double tflops, gbs;   /**< achieved: TFLOP/s, GB/s */
+    const char *dtype;    /**< format that the product is computed in */
+    double achievable_ms; /**< time of a call at the rates that good kernels reach */
     const char *achievable_source; /**< where these come from; NULL: unknown */
+    uint64_t heads, kv_heads;      /**< fused attention of a layer: heads on this GPU, and heads of
+                                      keys and values; LLMPERF_UNKNOWN: unknown, see shape_reason */
+    uint64_t head_dim;             /**< elements of a head */
+    double sequences;              /**< in a call, mean */
+    double query_length;           /**< new tokens of a sequence, mean */
+    double kv_length;              /**< tokens that these attend to, themselves included, mean */
 } llmperf_kernel_shape;
 #define LLMPERF_KERNEL_SHAPE_INIT LLMPERF_INIT(llmperf_kernel_shape)
 

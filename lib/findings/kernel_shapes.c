@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/findings/kernel_shapes.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +9,7 @@
 #include "lib/base/number.h"
 #include "lib/findings/findings.h"
 #include "lib/findings/limits/achievable.h"
-#include "lib/findings/stage_gemms.h"
+#include "lib/findings/stage_shapes.h"
 #include "lib/hardware/occupancy.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
@@ -108,6 +107,11 @@ static void set_rates(const struct lp_findings *findings, llmperf_kernel_shape *
     row->gbs = row->call_bytes / row->mean_ms / 1e6;
     if (!lp_findings_describes(findings, row->device))
         return;
+    if (row->head_dim != LLMPERF_UNKNOWN) {
+        row->achievable_ms = lp_achievable_attention(&findings->limits, row->dtype, row->call_flops,
+                                                     row->call_bytes, &row->achievable_source);
+        return;
+    }
     achievable = row->batch == 1
                      ? lp_achievable_product(&findings->limits, row->dtype, row->m, row->n, row->k)
                      : achievable;
@@ -137,7 +141,7 @@ int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findi
         if (is_known(row) && lp_findings_describes(findings, row->device))
             apply(&gpu, &shapes->rows.items[i]);
     }
-    if (lp_stage_gemms_find(findings, shapes->rows.items, count, (uint64_t)gpu.sms) < 0)
+    if (lp_stage_shapes_find(findings, shapes->rows.items, count, (uint64_t)gpu.sms) < 0)
         return LLMPERF_ENOMEM;
     for (size_t i = 0; i < count; i++)
         set_rates(findings, &shapes->rows.items[i]);
@@ -176,13 +180,24 @@ const llmperf_kernel_shape *lp_kernel_shape_find(const struct lp_kernel_shapes *
     return best;
 }
 
-void lp_kernel_shape_words(const llmperf_kernel_shape *row, struct lp_text *out)
+void lp_kernel_shape_size(const llmperf_kernel_shape *row, struct lp_text *out)
 {
-    if (row->m == LLMPERF_UNKNOWN)
+    if (row->head_dim != LLMPERF_UNKNOWN) {
+        lp_text_printf(out, "%s x %" PRIu64 " heads x %s x %s x %" PRIu64,
+                       LP_NUMBER(row->sequences, 4), row->heads, LP_NUMBER(row->query_length, 4),
+                       LP_NUMBER(row->kv_length, 5), row->head_dim);
         return;
+    }
     if (row->batch > 1)
         lp_text_printf(out, "%" PRIu64 " of ", row->batch);
     lp_text_printf(out, "%" PRIu64 " x %" PRIu64 " x %" PRIu64, row->m, row->n, row->k);
+}
+
+void lp_kernel_shape_words(const llmperf_kernel_shape *row, struct lp_text *out)
+{
+    if (row->m == LLMPERF_UNKNOWN && row->head_dim == LLMPERF_UNKNOWN)
+        return;
+    lp_kernel_shape_size(row, out);
     if (isnan(row->tflops))
         return;
     lp_text_printf(out, " at %s TFLOP/s and %s GB/s", LP_NUMBER(row->tflops, 3),
@@ -190,30 +205,6 @@ void lp_kernel_shape_words(const llmperf_kernel_shape *row, struct lp_text *out)
     if (!isnan(row->achievable_ms))
         lp_text_printf(out, ", %.0f %% of what is achievable (%s)",
                        100 * row->achievable_ms / row->mean_ms, row->achievable_source);
-}
-
-static bool same_but_numbers(const char *a, const char *b)
-{
-    for (; a && b && *a && *b; a++, b++) {
-        while (isdigit((unsigned char)*a) && isdigit((unsigned char)a[1]))
-            a++;
-        while (isdigit((unsigned char)*b) && isdigit((unsigned char)b[1]))
-            b++;
-        if (*a != *b && !(isdigit((unsigned char)*a) && isdigit((unsigned char)*b)))
-            return false;
-    }
-    return a && b ? *a == *b : a == b;
-}
-
-bool lp_kernel_shapes_alike(const llmperf_kernel_shape *a, const llmperf_kernel_shape *b)
-{
-    return a->kind == b->kind && a->device == b->device && a->grid_x == b->grid_x &&
-           a->grid_y == b->grid_y && a->grid_z == b->grid_z && a->block_x == b->block_x &&
-           a->block_y == b->block_y && a->block_z == b->block_z && a->registers == b->registers &&
-           a->dynamic_shared_bytes == b->dynamic_shared_bytes && a->m == b->m && a->n == b->n &&
-           a->k == b->k && a->batch == b->batch && strcmp(a->name, b->name) == 0 &&
-           same_but_numbers(a->region, b->region) &&
-           same_but_numbers(a->captured_in, b->captured_in);
 }
 
 void lp_kernel_shapes_clear(struct lp_kernel_shapes *shapes)

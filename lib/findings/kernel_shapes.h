@@ -29,12 +29,11 @@ const llmperf_kernel_shape *lp_kernel_shape_find(const struct lp_kernel_shapes *
                                                  const char *stage, const char *label,
                                                  const char *short_name);
 
-/** "8 x 6144 x 4096 at 20.1 TFLOP/s and 2520 GB/s, 61 % of what is achievable (measured on this
- * GPU)". Nothing if m, n and k are unknown. */
-void lp_kernel_shape_words(const llmperf_kernel_shape *row, struct lp_text *out);
+/** "8 x 6144 x 4096", or "8 x 32 heads x 1 x 1024 x 128" of attention, whose shape is known. */
+void lp_kernel_shape_size(const llmperf_kernel_shape *row, struct lp_text *out);
 
-/** Is it one kernel, launch geometry and product in both, in regions that differ in numbers only
- * (layers)? */
-bool lp_kernel_shapes_alike(const llmperf_kernel_shape *a, const llmperf_kernel_shape *b);
+/** "8 x 6144 x 4096 at 20.1 TFLOP/s and 2520 GB/s, 61 % of what is achievable (measured on this
+ * GPU)". Nothing if its shape is unknown. */
+void lp_kernel_shape_words(const llmperf_kernel_shape *row, struct lp_text *out);
 
 #endif

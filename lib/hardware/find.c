@@ -136,7 +136,8 @@ static void fill_slice(struct request *request)
     llmperf_hardware *hardware = request->hardware;
     int32_t sm_count = request->query.sm_count, whole = request->match.row->sm_count;
 
-    hardware->sweep = (struct lp_sweep){ .count = 0 };
+    hardware->sweep.count = 0;
+    hardware->read_source = NULL;
     scale_peaks(request, sm_count <= whole ? (double)sm_count / whole : 0);
     scale_bandwidth(request, quantity(hardware, LLMPERF_HARDWARE_MEMORY_GB)->value);
     hardware->name = lp_hardware_text(hardware, "%s (MIG slice)", hardware->name);

@@ -9,6 +9,8 @@
 #include "lib/base/status.h"
 #include "llmperf/sys/hardware.h"
 
+static const char measured_here[] = "measured on this GPU";
+
 void lp_hardware_take_peaks(llmperf_hardware *hardware,
                             const struct lp_measured_peaks *measured_peaks, const char *source)
 {
@@ -16,10 +18,14 @@ void lp_hardware_take_peaks(llmperf_hardware *hardware,
     hardware->measured =
         lp_hardware_text(hardware, "measured %s with driver %s, %s", measured_peaks->measured_at,
                          measured_peaks->driver, source);
-    if (measured_peaks->sweep.count == 0)
-        return;
-    hardware->sweep = measured_peaks->sweep;
-    hardware->sweep_source = "measured on this GPU";
+    if (measured_peaks->sweep.count > 0) {
+        hardware->sweep = measured_peaks->sweep;
+        hardware->sweep_source = measured_here;
+    }
+    if (!isnan(measured_peaks->items[LP_PEAK_READ].best)) {
+        hardware->read_gbs = measured_peaks->items[LP_PEAK_READ].best;
+        hardware->read_source = measured_here;
+    }
 }
 
 static const char *const not_measured = "not measured on this GPU with this driver; see llmperf "

@@ -21,9 +21,12 @@ struct llmperf_hardware {
     llmperf_hardware_value peaks[LP_PEAKS];
     llmperf_hardware_value quantities[LP_QUANTITIES]; /* LLMPERF_HARDWARE_… - 1 */
     struct lp_measured_peaks measured_peaks;
-    const char *measured;     /* when and with what; NULL: no measured peaks */
-    struct lp_sweep sweep;    /* measured on this GPU, else on another one of its model */
-    const char *sweep_source; /* which of the two; NULL: no sweep */
+    const char *measured; /* when and with what; NULL: no measured peaks */
+    /* Measured on this GPU, else on another one of its model; sources: which of the two; NULL:
+     * neither. */
+    struct lp_sweep sweep;
+    double read_gbs;
+    const char *sweep_source, *read_source;
     LP_VECTOR(const char *) warnings;
     struct lp_strings pool;
 };

@@ -252,7 +252,7 @@ static void keep_texts(llmperf_hardware *hardware)
                 lp_hardware_text(hardware, "%s", hardware->quantities[i].source);
 }
 
-static int read_sweep(const struct lp_gpu_row *row, llmperf_hardware *hardware)
+static int read_measured(const struct lp_gpu_row *row, llmperf_hardware *hardware)
 {
     const char *sweep = lp_gpu_row_text(row, "measured.sweep");
     const char *source = lp_gpu_row_text(row, "measured.source");
@@ -260,10 +260,11 @@ static int read_sweep(const struct lp_gpu_row *row, llmperf_hardware *hardware)
     if (!sweep)
         return 0;
     lp_sweep_read(&hardware->sweep, sweep);
-    if (hardware->sweep.count == 0 || !source)
-        return lp_error(LLMPERF_EFORMAT, "conf/hardware: measured of %s needs a sweep and a source",
-                        row->name);
-    hardware->sweep_source =
+    if (hardware->sweep.count == 0 || !source ||
+        number_at(row, "measured.read", &hardware->read_gbs) < 0)
+        return lp_error(LLMPERF_EFORMAT,
+                        "conf/hardware: measured of %s needs read, sweep and source", row->name);
+    hardware->sweep_source = hardware->read_source =
         lp_hardware_text(hardware, "measured on another %s, %s", row->name, source);
     return 0;
 }
@@ -275,7 +276,7 @@ int lp_gpu_row_fill(const struct lp_gpu_row *row, llmperf_hardware *hardware)
     hardware->name = lp_hardware_text(hardware, "%s", row->name);
     hardware->capability = row->capability;
     if ((status = read_peaks(row, hardware)) < 0 || (status = read_quantities(row, hardware)) < 0 ||
-        (status = read_sweep(row, hardware)) < 0)
+        (status = read_measured(row, hardware)) < 0)
         return status;
     keep_texts(hardware);
     if (lp_gpu_row_text(row, "note"))

@@ -89,6 +89,23 @@ static void add_linear(struct build *build, const char *name, const char *kind, 
     }
 }
 
+static struct lp_heads heads_of(const struct build *build, const struct lp_vit *vit,
+                                const struct attention *at, lp_u128 count)
+{
+    double tokens = (double)(at->padded * count);
+
+    return (struct lp_heads){
+        vit->heads,
+        vit->heads,
+        vit->width / vit->heads,
+        tokens / (double)at->span,
+        tokens,
+        tokens,
+        tokens * (double)at->span,
+        (double)lp_dtype_bytes(build->step->base, 4 * at->padded * count * vit->width),
+    };
+}
+
 static void add_layers(struct build *build, const struct lp_vit *vit, const char *kind,
                        uint64_t layers, const struct attention *at, lp_u128 count)
 {
@@ -105,6 +122,8 @@ static void add_layers(struct build *build, const struct lp_vit *vit, const char
     op = next(build, "attention", kind, layers, 0);
     add_flops(op, pair * at->tokens * all, pair * at->padded * all);
     op->vector += SOFTMAX * vit->heads * at->tokens * at->span * all;
+    op->heads = op->product_count ? (struct lp_heads){ 0 } /* several views: several kernels */
+                                  : heads_of(build, vit, at, count);
     lp_operator_attention(op, vit->heads * count * (at->padded / at->span), at->span, at->span, d);
     add_linear(build, "o_proj", kind, layers, c, c, at, count);
     op = next(build, "mlp", kind, layers, layers * (2 * c * m + m + c));

@@ -179,6 +179,28 @@ static void add_attention_products(const struct build *build, struct lp_operator
                           step->tokens / requests, tokens / requests, build->decoder->head_dim);
 }
 
+/* Kernels of latent attention compute one of two forms. */
+static struct lp_heads heads_of(const struct build *build)
+{
+    const struct lp_step *step = build->step;
+    uint64_t dim = build->decoder->head_dim, heads = build->decoder->heads / step->tensor;
+    lp_u128 read = step->read[build->window];
+
+    if (build->decoder->kv_rank > 0)
+        return (struct lp_heads){ 0 };
+    return (struct lp_heads){
+        heads,
+        build->local.kv_elements / 2 / dim,
+        dim,
+        (double)step->input.requests,
+        (double)step->tokens,
+        (double)read,
+        (double)step->pairs[build->window],
+        (double)(lp_dtype_bytes(step->base, 2 * step->tokens * heads * dim) +
+                 lp_dtype_bytes(step->cache, read * build->local.kv_elements)),
+    };
+}
+
 static void add_attention(const struct build *build)
 {
     const struct lp_step *step = build->step;
@@ -196,6 +218,7 @@ static void add_attention(const struct build *build)
     op->vector = pairs * SOFTMAX * (build->decoder->heads / step->tensor);
     op->kv_read = step->read[build->window] * cache;
     op->kv_write = step->tokens * cache;
+    op->heads = heads_of(build);
     add_attention_products(build, op);
 }
 

@@ -38,9 +38,17 @@ struct lp_product {
     uint32_t reserved;
 };
 
+/** Attention of a layer: its heads, and over all sequences their number, new tokens, tokens that
+ * these attend to, (query, key) pairs, and bytes of queries, keys, values and output. */
+struct lp_heads {
+    uint64_t heads, kv_heads, head_dim; /* 0: unknown */
+    double sequences, queries, keys, pairs, bytes;
+};
+
 struct lp_operator {
     const char *name, *layer_kind;
     uint64_t layers;
+    struct lp_heads heads;                       /* of attention */
     struct lp_product products[LP_PRODUCTS_MAX]; /* in the order of their computation */
     size_t product_count;                        /* above LP_PRODUCTS_MAX: too many */
     lp_u128 model, vector, hardware;

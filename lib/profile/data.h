@@ -41,6 +41,13 @@ struct lp_stage_operator {
     uint32_t differs;     /* 1: calls of the stage differ in its products */
     const char *products; /* lp_gemms_read(); NULL: none are known */
     double flops, bytes;
+    /* Of operator "attention", on this GPU: its heads (0: unknown), and over `calls` of the stage
+     * the sums of a layer's sequences, their new tokens, the tokens that these attend to, the
+     * (query, key) pairs, and bytes of queries, keys, values and output. */
+    uint32_t heads, kv_heads, head_dim;
+    uint64_t calls;
+    double sequences, queries, keys, pairs, layer_bytes;
+    double least_pairs, most_pairs; /* of a call */
 };
 
 /** Calls of a collective kernel in a region. */

@@ -247,7 +247,13 @@ enum lp_unknown {
     F(NUMBER, gbs, "GB/s", LATER, OTHER, "gbs") \
     F(TEXT, dtype, "", LATER, OTHER, "dtype") \
     F(NUMBER, achievable_ms, "ms", LATER, OTHER, "achievable_ms") \
-    F(TEXT, achievable_source, "", LATER, OTHER, "achievable_source")
+    F(TEXT, achievable_source, "", LATER, OTHER, "achievable_source") \
+    F(COUNT, heads, "", LATER, OTHER, "heads") \
+    F(COUNT, kv_heads, "", LATER, OTHER, "kv_heads") \
+    F(COUNT, head_dim, "", LATER, OTHER, "head_dim") \
+    F(NUMBER, sequences, "", LATER, OTHER, "sequences") \
+    F(NUMBER, query_length, "tokens", LATER, OTHER, "query_length") \
+    F(NUMBER, kv_length, "tokens", LATER, OTHER, "kv_length")
 
 /** llmperf_operator_stats */
 #define LP_OPERATOR_FIELDS(F) \

@@ -158,7 +158,18 @@
     F(WORD, differs, "", MAX, NEVER, NULL, NULL, "1: calls of the stage differ in its matrix products") \
     F(TEXT, products, "", FIRST, OTHER, NULL, NULL, "matrix products of a layer in the first call, each as `FORM:COUNT*BATCHxMxNxK`; of forms above 0 an engine computes one; null: none are known") \
     F(NUMBER, flops, "FLOP", SUM, NEVER, "flops", NULL, "FLOPs") \
-    F(NUMBER, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of device memory")
+    F(NUMBER, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of device memory") \
+    F(WORD, heads, "", MAX, NEVER, NULL, NULL, "attention: heads on a GPU; 0: unknown, or another operator") \
+    F(WORD, kv_heads, "", MAX, NEVER, NULL, NULL, "attention: heads of keys and values") \
+    F(WORD, head_dim, "", MAX, NEVER, NULL, NULL, "attention: elements of a head") \
+    F(COUNT, calls, "", SUM, NEVER, NULL, NULL, "calls of the stage that these sums are of") \
+    F(NUMBER, sequences, "", SUM, NEVER, NULL, NULL, "attention: sequences") \
+    F(NUMBER, queries, "tokens", SUM, NEVER, NULL, NULL, "attention: new tokens") \
+    F(NUMBER, keys, "tokens", SUM, NEVER, NULL, NULL, "attention: tokens that the new ones attend to") \
+    F(NUMBER, pairs, "", SUM, NEVER, NULL, NULL, "attention: pairs of a new token and one that it attends to") \
+    F(NUMBER, layer_bytes, "bytes", SUM, NEVER, NULL, NULL, "attention: bytes of queries, keys, values and output") \
+    F(NUMBER, least_pairs, "", MIN, NEVER, NULL, NULL, "attention: fewest pairs of a call") \
+    F(NUMBER, most_pairs, "", MAX, NEVER, NULL, NULL, "attention: most pairs of a call")
 
 /** struct lp_collective_calls */
 #define LP_COLLECTIVE_CALLS_FIELDS(F) \

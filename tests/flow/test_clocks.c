@@ -206,5 +206,5 @@ int main(void)
         cmocka_unit_test(few_calls_have_no_high_percentiles),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -26,6 +26,15 @@ def products(rows: Any) -> Dict[str, Set[Product]]:
     return found
 
 
+Attention = Tuple[str, int, int, int, float, float, float]  # stage, heads, kv_heads, head_dim, sequences, query_length, kv_length
+
+
+def attention(rows: Any) -> Set[Attention]:
+    stages = ("vision", "prefill", "decode_step")
+    return {(next(label for label in stages if "LLM@" + label in row["region"]), row["heads"], row["kv_heads"], row["head_dim"],
+             row["sequences"], row["query_length"], row["kv_length"]) for row in rows if row["head_dim"] is not None}
+
+
 class Shapes(support.TestCase):
     def check_share(self, rows: Any) -> None:
         known = sum(row["total_ms"] for row in rows if row["m"] is not None)
@@ -46,6 +55,8 @@ class Shapes(support.TestCase):
             "prefill": {("qkv", 1, 4096, 3072, 2048), ("o_proj", 1, 4096, 2048, 2048), ("mlp", 1, 4096, 16384, 2048),
                         ("mlp", 1, 4096, 2048, 8192), ("lm_head", 1, 8, 128256, 2048),
                         ("attention", 256, 512, 512, 64), ("attention", 256, 512, 64, 512)}})
+        # Contexts of 513 to 520 tokens.
+        self.assertEqual(attention(rows), {("decode_step", 32, 8, 64, 8, 1, 516.5)})
 
     def test_transformers_with_llama(self) -> None:
         """Batch 4, prompts of 512, eager: nothing is fused, and the prefill computes the logits of all positions. The kernel of the
@@ -55,6 +66,13 @@ class Shapes(support.TestCase):
         for stage, m in (("decode_step", 4), ("prefill", 2048)):
             found = {product[1:] for product in products(rows)[stage]}
             self.assertEqual(found, {(1, m, 2048, 2048), (1, m, 512, 2048), (1, m, 8192, 2048), (1, m, 2048, 8192), (1, m, 128256, 2048)})
+        self.assertEqual(attention(rows), {("decode_step", 32, 8, 64, 4, 1, 516.5), ("prefill", 32, 8, 64, 4, 512, 512)})
+        for row in rows:
+            if row["head_dim"] is not None:
+                pairs = row["sequences"] * (row["kv_length"] if row["query_length"] == 1 else 512 * 513 / 2)
+                self.assertAlmostEqual(row["tflops"], 4e-9 * 64 * 32 * pairs / row["mean_ms"], 6)
+                size = 2 * 64 * row["sequences"] * (2 * 32 * row["query_length"] + 2 * 8 * row["kv_length"])
+                self.assertAlmostEqual(row["gbs"], 1e-6 * size / row["mean_ms"], 6)
 
     def test_mini_engine_with_deepseek_ocr_in_graphs(self) -> None:
         """One page in base mode: SAM with windows of 14 x 14 patches padded to 25 of them, CLIP with 257 tokens, 283 tokens of prompt. One
@@ -70,6 +88,7 @@ class Shapes(support.TestCase):
             ("qkv", 1, 283, 3840, 1280), ("attention", 10, 283, 283, 128), ("attention", 10, 283, 128, 283), ("o_proj", 1, 283, 1280, 1280),
             ("mlp", 1, 283, 13696, 1280), ("mlp", 1, 283, 1280, 6848), ("router", 1, 283, 64, 1280), ("shared_experts", 1, 283, 3584, 1280),
             ("shared_experts", 1, 283, 1280, 1792), ("lm_head", 1, 1, 129280, 1280)})
+        self.assertEqual(attention(rows), {("decode_step", 10, 10, 128, 1, 1, 287.5)})
         self.assertEqual(found["vision"], {
             ("attention", 300, 196, 196, 64), ("attention", 300, 196, 64, 196), ("mlp", 1, 4096, 3072, 768), ("mlp", 1, 4096, 768, 3072),
             ("qkv", 1, 4096, 2304, 768), ("attention", 12, 4096, 4096, 64), ("attention", 12, 4096, 64, 4096), ("o_proj", 1, 4096, 768, 768),

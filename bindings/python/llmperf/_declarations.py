@@ -764,6 +764,12 @@ class llmperf_kernel_shape(Structure):
         ("dtype", c_char_p),
         ("achievable_ms", c_double),
         ("achievable_source", c_char_p),
+        ("heads", c_uint64),
+        ("kv_heads", c_uint64),
+        ("head_dim", c_uint64),
+        ("sequences", c_double),
+        ("query_length", c_double),
+        ("kv_length", c_double),
     ]
 
 

@@ -46,6 +46,24 @@ const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits, const c
     return &limits->hardware->sweep;
 }
 
+double lp_achievable_attention(const struct lp_limits *limits, const char *dtype, double flops,
+                               double bytes, const char **source_out)
+{
+    double compute_ms = lp_bound_ms(limits, dtype, flops, 0) / LP_ACHIEVABLE_ATTENTION;
+    double memory_ms = lp_bound_ms(limits, dtype, 0, bytes) / LP_ACHIEVABLE;
+
+    if (isnan(compute_ms) || isnan(memory_ms))
+        return NAN;
+    *source_out = "80 % of the bandwidth, assumed";
+    if (limits->hardware->read_source) {
+        memory_ms = bytes / (limits->hardware->read_gbs * 1e6);
+        *source_out = limits->hardware->read_source;
+    }
+    if (compute_ms > memory_ms)
+        *source_out = "75 % of the peak, as FlashAttention-3 on an H100";
+    return fmax(compute_ms, memory_ms);
+}
+
 struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const char *dtype,
                                            uint64_t m, uint64_t n, uint64_t k)
 {

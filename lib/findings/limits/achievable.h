@@ -16,6 +16,10 @@ struct lp_limits;
  * (docs/lab/deepseek-ocr.md: lm_head 87 %, copies and reads 90 to 93 %). */
 #define LP_ACHIEVABLE 0.8
 
+/** Of the peak of its dtype, where attention is limited by compute: 740 TFLOP/s of FlashAttention-3
+ * on an H100 (arXiv 2407.08608); FlashAttention-2 reaches 73 % on an A100 (arXiv 2307.08691). */
+#define LP_ACHIEVABLE_ATTENTION 0.75
+
 struct lp_achievable {
     double share;
     const char *source; /* where it was measured; NULL: LP_ACHIEVABLE, assumed */
@@ -33,6 +37,11 @@ double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flo
 /** For a matrix product of this size: the share that the nearest measured product reaches. */
 struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const char *dtype,
                                            uint64_t m, uint64_t n, uint64_t k);
+
+/** Time of a fused attention kernel at the rates that good ones reach, ms; NaN: a limit is unknown.
+ * @param source_out  Which rate that is. */
+double lp_achievable_attention(const struct lp_limits *limits, const char *dtype, double flops,
+                               double bytes, const char **source_out);
 
 /** Bytes of the three matrices; NaN for an unknown dtype. */
 double lp_product_bytes(const char *dtype, uint64_t m, uint64_t n, uint64_t k);

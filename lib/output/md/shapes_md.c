@@ -6,6 +6,7 @@
 
 #include "lib/base/number.h"
 #include "lib/base/status.h"
+#include "lib/findings/stage_shapes.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
 
@@ -71,18 +72,21 @@ static void extent(struct lp_text *out, uint64_t x, uint64_t y, uint64_t z)
         lp_text_printf(out, "x%" PRIu64, z);
 }
 
-static void product_cell(const llmperf_kernel_shape *row, struct lp_text *out)
+static bool is_sized(const llmperf_kernel_shape *row)
+{
+    return row->m != LLMPERF_UNKNOWN || row->head_dim != LLMPERF_UNKNOWN;
+}
+
+static void shape_cell(const llmperf_kernel_shape *row, struct lp_text *out)
 {
     lp_text_puts(out, " ");
     if (row->model_operator)
         lp_text_printf(out, "%s ", row->model_operator);
-    if (row->m == LLMPERF_UNKNOWN)
-        lp_text_puts(out, row->model_operator ? "" : LP_MD_UNKNOWN " ");
-    else if (row->batch > 1)
-        lp_text_printf(out, "%" PRIu64 " of ", row->batch);
-    if (row->m != LLMPERF_UNKNOWN)
-        lp_text_printf(out, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " ", row->m, row->n, row->k);
-    lp_text_puts(out, "|");
+    if (is_sized(row))
+        lp_kernel_shape_size(row, out);
+    else if (!row->model_operator)
+        lp_text_puts(out, LP_MD_UNKNOWN);
+    lp_text_puts(out, " |");
 }
 
 static void add_row(const llmperf_kernel_shape *row, struct lp_text *out)
@@ -98,7 +102,7 @@ static void add_row(const llmperf_kernel_shape *row, struct lp_text *out)
     extent(out, row->block_x, row->block_y, row->block_z);
     lp_text_puts(out, " |");
     lp_md_cell_number(out, 100 * row->occupancy);
-    product_cell(row, out);
+    shape_cell(row, out);
     lp_md_cell_number(out, row->total_ms);
     lp_md_cell_count(out, row->calls);
     lp_md_cell_number(out, 1e3 * mean_ms);
@@ -108,7 +112,8 @@ static void add_row(const llmperf_kernel_shape *row, struct lp_text *out)
     lp_text_puts(out, "\n");
 }
 
-/* How much of the time of kernels of class GEMM has a shape, and why the rest has none. */
+/* How much of the time of kernels of class GEMM and attention has a shape, and why the rest has
+ * none. */
 static void add_coverage(const struct rows *rows, struct lp_text *out)
 {
     struct {
@@ -122,8 +127,8 @@ static void add_coverage(const struct rows *rows, struct lp_text *out)
         const llmperf_kernel_shape *row = &rows->items.items[i];
         size_t k = 0;
 
-        known_ms += row->m != LLMPERF_UNKNOWN ? row->total_ms : 0;
-        all_ms += row->m != LLMPERF_UNKNOWN || row->shape_reason ? row->total_ms : 0;
+        known_ms += is_sized(row) ? row->total_ms : 0;
+        all_ms += is_sized(row) || row->shape_reason ? row->total_ms : 0;
         if (!row->shape_reason)
             continue;
         while (k < count && strcmp(reasons[k].reason, row->shape_reason) != 0)
@@ -138,7 +143,7 @@ static void add_coverage(const struct rows *rows, struct lp_text *out)
     }
     if (!(all_ms > 0))
         return;
-    lp_text_printf(out, "\nMatrix products are known for %s %% of the time of GEMM kernels.",
+    lp_text_printf(out, "\nShapes are known for %s %% of the time of GEMM and attention kernels.",
                    LP_NUMBER(100 * known_ms / all_ms, 3));
     for (size_t i = 0; i < count; i++)
         lp_text_printf(out, "%s %s %%: %s",
@@ -147,12 +152,29 @@ static void add_coverage(const struct rows *rows, struct lp_text *out)
     lp_text_puts(out, count > 0 ? ".\n" : "\n");
 }
 
-static const char *source_of(const struct rows *rows)
+/* With the most time. */
+static const char *source_of(const struct rows *rows, bool attention)
 {
     for (size_t i = 0; i < rows->items.count; i++)
-        if (rows->items.items[i].achievable_source)
+        if (rows->items.items[i].achievable_source &&
+            (rows->items.items[i].head_dim != LLMPERF_UNKNOWN) == attention)
             return rows->items.items[i].achievable_source;
     return NULL;
+}
+
+static void add_sources(const struct rows *rows, struct lp_text *out)
+{
+    const char *products = source_of(rows, false), *attention = source_of(rows, true);
+
+    lp_text_puts(out, "\nLayers are one row, named by the first.");
+    if (products)
+        lp_text_printf(out,
+                       " Achievable: the roofline bound of the product at the rate that good "
+                       "kernels reach (%s).",
+                       products);
+    if (attention)
+        lp_text_printf(out, " Achievable attention: %s.", attention);
+    lp_text_puts(out, "\n");
 }
 
 void lp_shapes_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
@@ -164,20 +186,18 @@ void lp_shapes_md(const struct lp_findings *findings, size_t limit, struct lp_te
     } else if (rows.items.count == 0) {
         lp_text_puts(out, "Unknown: the source reports no launch geometry.\n");
     } else {
-        lp_text_puts(out, "| Kernel | Region | Grid / block | Occupancy % | Matrix product m x n x "
-                          "k | Total ms | Calls | Mean us | TFLOP/s | GB/s | % of achievable |\n"
-                          "| --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | "
-                          "---: |\n");
+        lp_text_puts(out,
+                     "| Kernel | Region | Grid / block | Occupancy % | m x n x k, or sequences "
+                     "x heads x query x KV length x head dim | Total ms | Calls | Mean us | "
+                     "TFLOP/s | GB/s | % of achievable |\n"
+                     "| --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | "
+                     "---: |\n");
         for (size_t i = 0; i < rows.items.count && i < limit; i++)
             add_row(&rows.items.items[i], out);
         if (rows.items.count > limit)
             lp_text_printf(out, "\n%zu more in metrics.json.\n", rows.items.count - limit);
         add_coverage(&rows, out);
-        if (source_of(&rows))
-            lp_text_printf(out,
-                           "\nLayers are one row, named by the first. Achievable: the roofline "
-                           "bound of the product at the rate that good kernels reach (%s).\n",
-                           source_of(&rows));
+        add_sources(&rows, out);
     }
     lp_vector_clear(&rows.items);
 }

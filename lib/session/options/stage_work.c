@@ -34,7 +34,9 @@ struct lp_stage_work {
         struct {
             struct lp_operator op; /* of its newest call: names, layers, dtype, products */
             double flops, bytes;   /* of all */
-            bool differs;          /* calls differ in products */
+            struct lp_heads heads; /* sums of all */
+            double least_pairs, most_pairs;
+            bool differs; /* calls differ in products */
         } operators[LP_OPERATORS_MAX];
     } phases[PHASES]; /* by LLMPERF_PHASE_… */
 };
@@ -131,6 +133,23 @@ static int fill_sequences(struct lp_stage_work *work, const uint64_t *quantities
     return 0;
 }
 
+static void add_heads(struct phase_sum *sum, size_t index, const struct lp_heads *heads)
+{
+    struct lp_heads *all = &sum->operators[index].heads;
+    double *least = &sum->operators[index].least_pairs, *most = &sum->operators[index].most_pairs;
+
+    *least = sum->calls == 0 || heads->pairs < *least ? heads->pairs : *least;
+    *most = heads->pairs > *most ? heads->pairs : *most;
+    *all = (struct lp_heads){ heads->heads,
+                              heads->kv_heads,
+                              heads->head_dim,
+                              all->sequences + heads->sequences,
+                              all->queries + heads->queries,
+                              all->keys + heads->keys,
+                              all->pairs + heads->pairs,
+                              all->bytes + heads->bytes };
+}
+
 /* The operators of a model are the same in each step of a phase. */
 static void add_operators(struct phase_sum *sum, const char *label, const struct lp_operators *list)
 {
@@ -144,6 +163,7 @@ static void add_operators(struct phase_sum *sum, const char *label, const struct
             sum->calls > 0 &&
             memcmp(sum->operators[i].op.products, op->products, sizeof(op->products)) != 0;
         sum->operators[i].op = *op;
+        add_heads(sum, i, &op->heads);
         sum->operators[i].flops += (double)op->model;
         sum->operators[i].bytes += (double)(op->weights + op->kv_read + op->kv_write);
     }
@@ -299,6 +319,17 @@ static int add_stage_operators(const struct lp_stage_work *work, llmperf_profile
                 .flops = sum->operators[i].flops,
                 .bytes = sum->operators[i].bytes,
                 .differs = sum->operators[i].differs,
+                .heads = (uint32_t)sum->operators[i].heads.heads,
+                .kv_heads = (uint32_t)sum->operators[i].heads.kv_heads,
+                .head_dim = (uint32_t)sum->operators[i].heads.head_dim,
+                .calls = sum->calls,
+                .sequences = sum->operators[i].heads.sequences,
+                .queries = sum->operators[i].heads.queries,
+                .keys = sum->operators[i].heads.keys,
+                .pairs = sum->operators[i].heads.pairs,
+                .layer_bytes = sum->operators[i].heads.bytes,
+                .least_pairs = sum->operators[i].least_pairs,
+                .most_pairs = sum->operators[i].most_pairs,
             };
 
             write_products(&products, op);

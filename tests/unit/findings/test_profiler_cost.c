@@ -78,5 +78,5 @@ int main(void)
         cmocka_unit_test(costs_measured_on_this_machine_replace_those_of_another),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

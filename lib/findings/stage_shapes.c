@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/findings/stage_gemms.h"
+#include "lib/findings/stage_shapes.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/status.h"
@@ -15,12 +17,27 @@
 #include "llmperf/region.h"
 
 static const char no_stage[] = "it ran in no stage";
-static const char no_model[] = "no model describes the matrix products of this stage";
+static const char no_model[] = "no model describes the operators of this stage";
 static const char no_grid[] = "its grid was not recorded";
 static const char no_operator[] = "the model's operators of this stage have no such product";
 static const char no_calls[] = "the number of collected calls of the stage is unknown";
 static const char uneven[] = "it does not run equally often in each call of the stage";
 static const char is_sum[] = "it adds up the parts of a split product";
+static const char is_part[] = "it prepares or combines the parts of a split attention";
+static const char no_attention[] =
+    "the model does not describe the attention of this stage as heads "
+    "of one length";
+static const char not_layers[] = "kernels of attention do not run once for each layer here";
+static const char unfused[] = "attention runs as separate matrix products here";
+static const char some_calls[] =
+    "calls of the stage differ in length or batch, and it may have run in some of them only";
+static const char too_fast[] = "it is faster than the attention of a layer can be";
+
+/* Calls whose (query, key) pairs differ by less have one shape, their mean. */
+#define SAME_LENGTH 1.05
+
+/* A KV cache in the L2 is read faster than device memory. */
+#define FASTEST 4
 
 /* A row and the label of the region that launched or captured it. */
 struct member {
@@ -33,24 +50,25 @@ struct stage {
     const struct lp_findings *findings;
     const llmperf_region_stats *stats;
     llmperf_kernel_shape *rows;
+    const bool *attention; /* by row: of class attention, not GEMM */
     size_t row_count;
     uint64_t sms, calls;
     LP_VECTOR(struct member) members;
     LP_VECTOR(const char *) homes; /* labels that operators have as their home; NULL: the rest */
 };
 
-static bool is_gemm(const struct lp_findings *findings, const llmperf_kernel_shape *row)
+static const char *class_of(const struct lp_findings *findings, const llmperf_kernel_shape *row)
 {
     struct lp_text name = { NULL, 0, 0, false };
-    bool is = false;
+    const char *kernel_class = "";
 
     if (row->kind != LLMPERF_ACTIVITY_KERNEL || !findings->classes)
-        return false;
+        return "";
     lp_kernel_demangle(&name, row->name);
     if (!name.failed)
-        is = strcmp(lp_kernel_class(findings->classes, name.bytes, row->kind), "GEMM") == 0;
+        kernel_class = lp_kernel_class(findings->classes, name.bytes, row->kind);
     lp_text_clear(&name);
-    return is;
+    return kernel_class;
 }
 
 static bool has_operators(const struct lp_findings *findings, const char *label)
@@ -105,14 +123,23 @@ static const char *why_not(const struct stage *stage, const llmperf_kernel_shape
     return stage->calls == 0 ? no_calls : NULL;
 }
 
+/* Is it of this stage, and its shape still unknown? */
+static bool is_member(const struct stage *stage, size_t index, bool attention)
+{
+    const llmperf_kernel_shape *row = &stage->rows[index];
+
+    return row->region && row->device == stage->stats->device && row->shape_reason &&
+           stage->attention[index] == attention &&
+           lp_region_is_in(row->region, stage->stats->path) && !is_nested(stage, row);
+}
+
 static int add_members(struct stage *stage)
 {
     for (size_t i = 0; i < stage->row_count; i++) {
         llmperf_kernel_shape *row = &stage->rows[i];
         struct member member = { .row = i };
 
-        if (!row->region || row->device != stage->stats->device || !row->shape_reason ||
-            !lp_region_is_in(row->region, stage->stats->path) || is_nested(stage, row))
+        if (!is_member(stage, i, false))
             continue;
         row->shape_reason = why_not(stage, row);
         if (row->shape_reason)
@@ -350,6 +377,136 @@ static int match_stage(struct stage *stage)
     return status;
 }
 
+static bool same_but_numbers(const char *a, const char *b)
+{
+    for (; a && b && *a && *b; a++, b++) {
+        while (isdigit((unsigned char)*a) && isdigit((unsigned char)a[1]))
+            a++;
+        while (isdigit((unsigned char)*b) && isdigit((unsigned char)b[1]))
+            b++;
+        if (*a != *b && !(isdigit((unsigned char)*a) && isdigit((unsigned char)*b)))
+            return false;
+    }
+    return a && b ? *a == *b : a == b;
+}
+
+bool lp_kernel_shapes_alike(const llmperf_kernel_shape *a, const llmperf_kernel_shape *b)
+{
+    return a->kind == b->kind && a->device == b->device && a->grid_x == b->grid_x &&
+           a->grid_y == b->grid_y && a->grid_z == b->grid_z && a->block_x == b->block_x &&
+           a->block_y == b->block_y && a->block_z == b->block_z && a->registers == b->registers &&
+           a->dynamic_shared_bytes == b->dynamic_shared_bytes && a->m == b->m && a->n == b->n &&
+           a->k == b->k && a->batch == b->batch && strcmp(a->name, b->name) == 0 &&
+           same_but_numbers(a->region, b->region) &&
+           same_but_numbers(a->captured_in, b->captured_in);
+}
+
+/* Attention */
+
+static bool has_word(const char *name, const char *const *words)
+{
+    while (*words && !strcasestr(name, *words))
+        words++;
+    return *words;
+}
+
+static bool same_attention(const struct lp_stage_operator *a, const struct lp_stage_operator *b)
+{
+    return a->heads == b->heads && a->kv_heads == b->kv_heads && a->head_dim == b->head_dim &&
+           a->queries == b->queries && a->keys == b->keys && a->pairs == b->pairs;
+}
+
+/* What a layer's attention does in all calls of the stage, and the number of layers. */
+static const char *find_attention(const struct stage *stage, struct lp_stage_operator *attention)
+{
+    const llmperf_profile *profile = stage->findings->profile;
+    uint32_t layers = 0;
+
+    for (size_t i = 0; i < profile->stage_operators.count; i++) {
+        const struct lp_stage_operator *row = &profile->stage_operators.items[i];
+
+        if (strcmp(row->stage, stage->stats->label) != 0 || strcmp(row->name, "attention") != 0)
+            continue;
+        if (row->heads == 0 || row->calls == 0 || (layers > 0 && !same_attention(row, attention)))
+            return no_attention;
+        *attention = *row;
+        layers += row->layers;
+    }
+    attention->layers = layers;
+    return layers == 0 ? no_attention : stage->calls == 0 ? no_calls : NULL;
+}
+
+/* With different lengths the mean holds for kernels that run in each call: one shape for all
+ * layers, or for each layer one of its own. */
+static bool has_mean(const struct stage *stage, const struct lp_stage_operator *attention,
+                     const llmperf_kernel_shape *row)
+{
+    uint64_t all = attention->layers * stage->calls, alike = 0;
+
+    if (attention->most_pairs <= SAME_LENGTH * attention->least_pairs)
+        return true;
+    for (size_t i = 0; i < stage->row_count; i++)
+        alike += lp_kernel_shapes_alike(&stage->rows[i], row) && stage->rows[i].calls == row->calls;
+    return attention->calls == stage->calls &&
+           (row->calls == all || (row->calls == stage->calls && alike == attention->layers));
+}
+
+static void give_attention(const struct stage *stage, const struct lp_stage_operator *attention,
+                           llmperf_kernel_shape *row)
+{
+    double calls = (double)attention->calls, bytes = attention->layer_bytes / calls, least_ms = NAN;
+    double flops = 4.0 * attention->head_dim * attention->heads * attention->pairs / calls;
+
+    if (lp_findings_describes(stage->findings, row->device))
+        least_ms = lp_bound_ms(&stage->findings->limits, attention->dtype, flops, bytes);
+    row->model_operator = attention->name;
+    row->shape_reason = !has_mean(stage, attention, row)    ? some_calls
+                        : row->mean_ms < least_ms / FASTEST ? too_fast
+                                                            : NULL;
+    if (row->shape_reason)
+        return;
+    row->heads = attention->heads;
+    row->kv_heads = attention->kv_heads;
+    row->head_dim = attention->head_dim;
+    row->sequences = attention->sequences / calls;
+    row->query_length = attention->queries / attention->sequences;
+    row->kv_length = attention->keys / attention->sequences;
+    row->call_flops = flops;
+    row->call_bytes = bytes;
+    row->dtype = attention->dtype;
+}
+
+/* A fused kernel for each layer; others prepare or combine its parts. */
+static void match_attention(const struct stage *stage)
+{
+    static const char *const parts[] = { "combine", "reduce", "merge", "prepare", NULL };
+    struct lp_stage_operator attention = { .layers = 0 };
+    const char *reason = find_attention(stage, &attention);
+    uint64_t launches = 0;
+
+    for (size_t i = 0; i < stage->row_count; i++) {
+        const llmperf_kernel_shape *row = &stage->rows[i];
+
+        if (is_member(stage, i, true))
+            launches += has_word(row->name, parts) ? 0 : row->calls;
+        else if (row->m != LLMPERF_UNKNOWN && row->model_operator &&
+                 strcmp(row->model_operator, "attention") == 0 &&
+                 lp_region_is_in(row->region, stage->stats->path) && !is_nested(stage, row))
+            reason = unfused;
+    }
+    if (!reason && launches != attention.layers * stage->calls)
+        reason = not_layers;
+    for (size_t i = 0; i < stage->row_count; i++) {
+        llmperf_kernel_shape *row = &stage->rows[i];
+
+        if (!is_member(stage, i, true))
+            continue;
+        row->shape_reason = has_word(row->name, parts) ? is_part : reason;
+        if (!row->shape_reason)
+            give_attention(stage, &attention, row);
+    }
+}
+
 /* A path has a row for each process. */
 static bool is_first(const struct lp_findings *findings, size_t region)
 {
@@ -362,26 +519,45 @@ static bool is_first(const struct lp_findings *findings, size_t region)
     return true;
 }
 
-int lp_stage_gemms_find(const struct lp_findings *findings, llmperf_kernel_shape *rows,
-                        size_t count, uint64_t sms)
+/* Kernels of both classes have a reason until their shape is found. */
+static void give_reasons(const struct lp_findings *findings, llmperf_kernel_shape *rows,
+                         size_t count, bool *attention)
 {
-    int status = 0;
+    const char *reason = findings->profile->stage_operators.count == 0 ? no_model : no_stage;
 
-    for (size_t i = 0; i < count; i++)
-        if (is_gemm(findings, &rows[i]))
-            rows[i].shape_reason = lp_gemm_is_sum(rows[i].name)                    ? is_sum
-                                   : findings->profile->stage_operators.count == 0 ? no_model
-                                                                                   : no_stage;
+    for (size_t i = 0; i < count; i++) {
+        const char *kernel_class = class_of(findings, &rows[i]);
+        bool gemm = strcmp(kernel_class, "GEMM") == 0;
+
+        attention[i] = strcmp(kernel_class, "attention") == 0;
+        if (gemm || attention[i])
+            rows[i].shape_reason = gemm && lp_gemm_is_sum(rows[i].name) ? is_sum : reason;
+    }
+}
+
+int lp_stage_shapes_find(const struct lp_findings *findings, llmperf_kernel_shape *rows,
+                         size_t count, uint64_t sms)
+{
+    bool *attention = calloc(count + 1, sizeof(*attention));
+    int status = attention ? 0 : LLMPERF_ENOMEM;
+
+    if (attention)
+        give_reasons(findings, rows, count, attention);
     for (size_t i = 0; status == 0 && i < findings->regions.count; i++) {
         const llmperf_region_stats *stats = &findings->regions.items[i].stats;
-        struct stage stage = {
-            .findings = findings, .stats = stats, .rows = rows, .row_count = count, .sms = sms
-        };
+        struct stage stage = { .findings = findings,
+                               .stats = stats,
+                               .rows = rows,
+                               .attention = attention,
+                               .row_count = count,
+                               .sms = sms };
 
         if (!has_operators(findings, stats->label) || !is_first(findings, i))
             continue;
         stage.calls = collected_calls(&stage);
         status = match_stage(&stage);
+        match_attention(&stage);
     }
+    free(attention);
     return status;
 }

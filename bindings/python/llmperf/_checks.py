@@ -7,7 +7,7 @@ from ctypes import byref
 from typing import Any, Dict, Optional
 
 from . import _native
-from ._library import check, library, path_bytes, take_text, text_of
+from ._library import AnyPath, check, library, path_bytes, take_text, text_of
 
 
 def version() -> str:
@@ -31,7 +31,7 @@ def doctor() -> Dict[str, Any]:
     return dict(json.loads(take_text(text)))
 
 
-def validate(path: Any, schema_path: Any = None) -> None:
+def validate(path: AnyPath, schema_path: Optional[AnyPath] = None) -> None:
     """Check a metrics.json or region report; LlmperfError names the first wrong member.
 
     schema_path: JSON Schema; None: the one in the library's data files.

@@ -9,7 +9,7 @@ import sysconfig
 import threading
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Union
 
 from . import _native
 from ._errors import LibraryNotFoundError, LlmperfError
@@ -18,6 +18,8 @@ _SONAME = f"libllmperf.so.{_native.LLMPERF_VERSION_MAJOR}"
 # These never block and take well under a microsecond. Releasing the GIL would cost more than the
 # call, and in a busy engine taking it again can take milliseconds.
 _KEEP_GIL = ("llmperf_region_", "llmperf_prefill_", "llmperf_decode_", "llmperf_last_error")
+
+AnyPath = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
 _lock = threading.Lock()
 _bound: Optional[SimpleNamespace] = None
@@ -71,7 +73,7 @@ def take_text(text: Any) -> str:
         library().llmperf_text_free(text)
 
 
-def path_bytes(path: Any) -> bytes:
+def path_bytes(path: AnyPath) -> bytes:
     """A str, bytes or os.PathLike for a `const char *` parameter."""
     encoded = os.fsencode(path)
     if b"\0" in encoded:

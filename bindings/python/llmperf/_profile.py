@@ -12,7 +12,7 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import _native
 from ._html import profile_html
-from ._library import check, library, name_of, path_bytes, take_text, text_of
+from ._library import AnyPath, check, library, name_of, path_bytes, take_text, text_of
 
 _DOCUMENTS = {
     "report.md": _native.LLMPERF_DOCUMENT_REPORT_MD,
@@ -81,7 +81,7 @@ class Profile:
         self._free = weakref.finalize(self, library().llmperf_profile_free, handle)
 
     def close(self) -> None:
-        """Free the profile; it cannot be read afterwards. A second call does nothing."""
+        """Free the profile; reading it afterwards raises ValueError. A second call does nothing."""
         self._free()
         self._handle = None
 
@@ -351,7 +351,7 @@ class Profile:
         """A fact about the run: "run_id", "created_at", "tier", "source", ...; None: unknown."""
         return text_of(library().llmperf_profile_fact(self._pointer(), key.encode()))
 
-    def apply_model(self, model: Any = None, dtype: Optional[str] = None) -> None:
+    def apply_model(self, model: Optional[AnyPath] = None, dtype: Optional[str] = None) -> None:
         """Apply a model (a config.json, its folder, or a name such as "llama_3_8b") and the dtype
         that the program computed in, for example to a profile collected without them. FLOPs, bytes,
         MFU and roofline bounds of stages are computed from them. If that is not possible, fact
@@ -394,15 +394,15 @@ class Profile:
         """The text of report.md."""
         return self.document("report.md")
 
-    def write(self, name: str, path: Any) -> None:
+    def write(self, name: str, path: AnyPath) -> None:
         """Write the document `name` (see document()) to the file `path`, atomically."""
         check(library().llmperf_document_write(self._pointer(), _document(name), path_bytes(path)))
 
-    def write_artifacts(self, run_dir: Any) -> None:
+    def write_artifacts(self, run_dir: AnyPath) -> None:
         """Write all documents into the folder `run_dir`, which must exist."""
         check(library().llmperf_artifacts_write(self._pointer(), path_bytes(run_dir)))
 
-    def save(self, path: Any) -> None:
+    def save(self, path: AnyPath) -> None:
         """Save as a run file (SQLite) for open(); an existing file is replaced."""
         check(library().llmperf_profile_save(self._pointer(), path_bytes(path)))
 
@@ -441,7 +441,7 @@ class Profile:
             lines.append(line)
 
 
-def open(path: Any) -> Profile:  # noqa: A001 - reads as llmperf.open()
+def open(path: AnyPath) -> Profile:  # noqa: A001 - reads as llmperf.open()
     """Read a run, also that of a killed process.
 
     path: a run directory, or its run.llmperf.
@@ -451,7 +451,8 @@ def open(path: Any) -> Profile:  # noqa: A001 - reads as llmperf.open()
     return Profile(handle)
 
 
-def import_files(*paths: Any, run_id: Optional[str] = None, exact_names: bool = False) -> Profile:
+def import_files(*paths: AnyPath, run_id: Optional[str] = None,
+                 exact_names: bool = False) -> Profile:
     """Import exports (SQLite) and tables of nsys, and reports and tables of ncu, as one profile.
 
     paths: files; the format is detected from the contents.
@@ -483,7 +484,7 @@ class Job:
     forked: number of forked processes that used CUDA and have no run.
     """
 
-    def __init__(self, folder: Any) -> None:
+    def __init__(self, folder: AnyPath) -> None:
         self._folder = path_bytes(folder)
         job = self._find()
         count = library().llmperf_job_run_count(job)

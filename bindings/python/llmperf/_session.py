@@ -14,7 +14,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Type, Union
 
 from . import _native
 from ._errors import LlmperfError
-from ._library import check, library, name_of, path_bytes
+from ._library import AnyPath, check, library, name_of, path_bytes
 from ._profile import Profile, ledger_row, name_classes, row_of
 
 _TIERS = {
@@ -96,6 +96,10 @@ class Session:
     graph_level: record each launch of a CUDA graph as one activity, without its kernels. All
         sessions of a process must have the same setting.
 
+    A value that is not one of the words above, or outside of its range, raises ValueError. Calls
+    that fail raise LlmperfError with the name and the text of the error: LLMPERF_ESTATE before the
+    start or after the stop, LLMPERF_EIO if a file cannot be written.
+
     The session runs from the `with` statement or start() to the end of the block or stop(). All
     methods may be called from any thread. A forked child records nothing: the end of the block
     does nothing there, and calls raise LlmperfError (LLMPERF_ESTATE).
@@ -103,38 +107,39 @@ class Session:
     run_dir: folder of this run, after the start; None: nothing is written.
     """
 
-    def __init__(self, tier: Optional[str] = None, out: Any = None, source: str = "auto", *,
-                 run_dir: Any = None, run_id: Optional[str] = None, config_path: Any = None,
-                 model_path: Any = None, device_path: Any = None, record_path: Any = None,
+    def __init__(self, tier: Optional[str] = None, out: Optional[AnyPath] = None,
+                 source: str = "auto", *,
+                 run_dir: Optional[AnyPath] = None, run_id: Optional[str] = None,
+                 config_path: Optional[AnyPath] = None, model_path: Optional[AnyPath] = None,
+                 device_path: Optional[AnyPath] = None, record_path: Optional[AnyPath] = None,
                  counters: Optional[str] = None, ring_bytes: int = 0, pool_bytes: int = 0,
                  overhead_budget_permille: int = 0,
                  sample_regions: Union[str, Sequence[str], None] = None,
                  rules: Union[str, Sequence[str], None] = None, keep_trace: bool = False,
-                 trace_bytes: int = 0,
-                 tensor_parallel: int = 0, expert_parallel: int = 0,
+                 trace_bytes: int = 0, tensor_parallel: int = 0, expert_parallel: int = 0,
                  path_limit: int = 0, settings: Optional[Mapping[str, Any]] = None,
                  reports: bool = True, release: bool = False,
                  graph_level: bool = False, detach: bool = False) -> None:
         options = _native.sized(_native.llmperf_session_options)
         options.tier = _code("tier", tier, _TIERS)
         options.device_source = _code("source", source, _SOURCES)
-        texts = {"run_dir": run_dir, "out_dir": out, "run_id": run_id, "config_path": config_path,
-                 "model_path": model_path, "device_path": device_path, "record_path": record_path,
-                 "counters": counters, "sample_regions": _joined(sample_regions, ","),
-                 "rules": _joined(rules, "; "),
-                 "settings": settings and "\n".join(_setting(*item) for item in settings.items())}
-        for field, value in texts.items():
-            if value is not None:
-                setattr(options, field, path_bytes(value))
-        options.ring_bytes = _size("ring_bytes", ring_bytes, 2**64)
-        options.pool_bytes = _size("pool_bytes", pool_bytes, 2**64)
-        options.overhead_budget_permille = _size(
-            "overhead_budget_permille", overhead_budget_permille, 2**32)
+        texts: Dict[str, Optional[AnyPath]] = {
+            "run_dir": run_dir, "out_dir": out, "run_id": run_id, "config_path": config_path,
+            "model_path": model_path, "device_path": device_path, "record_path": record_path,
+            "counters": counters, "sample_regions": _joined(sample_regions, ","),
+            "rules": _joined(rules, "; "),
+            "settings": "\n".join(_setting(*item) for item in settings.items()) if settings else None}
+        for field, text in texts.items():
+            if text is not None:
+                setattr(options, field, path_bytes(text))
+        sizes = {"ring_bytes": (ring_bytes, 2**64), "pool_bytes": (pool_bytes, 2**64),
+                 "overhead_budget_permille": (overhead_budget_permille, 2**32),
+                 "trace_bytes": (trace_bytes, 2**64), "path_limit": (path_limit, 2**64),
+                 "tensor_parallel": (tensor_parallel, 2**32),
+                 "expert_parallel": (expert_parallel, 2**32)}
+        for field, (value, limit) in sizes.items():
+            setattr(options, field, _size(field, value, limit))
         options.keep_trace = 1 if keep_trace else 0
-        options.trace_bytes = _size("trace_bytes", trace_bytes, 2**64)
-        options.tensor_parallel = _size("tensor_parallel", tensor_parallel, 2**32)
-        options.expert_parallel = _size("expert_parallel", expert_parallel, 2**32)
-        options.path_limit = _size("path_limit", path_limit, 2**64)
         options.flags = ((0 if reports else _native.LLMPERF_SESSION_NO_REPORTS)
                          | (_native.LLMPERF_SESSION_RELEASE if release else 0)
                          | (_native.LLMPERF_SESSION_GRAPH_LEVEL if graph_level else 0)
@@ -156,7 +161,12 @@ class Session:
         return self._profile
 
     def start(self) -> "Session":
-        """Start the session, as `with` does. A session can be started once."""
+        """Start the session, as `with` does. A session can be started once.
+
+        LlmperfError: LLMPERF_EBUSY (another session runs, the folder holds a run, or another
+        profiler uses CUPTI), LLMPERF_ENODEVICE (source "cupti" without a GPU), LLMPERF_ENOENT,
+        LLMPERF_EINVAL or LLMPERF_EFORMAT (an option, the configuration or a file it names).
+        """
         if self._handle is not None:
             raise _state_error("the session was started before; create a new one")
         handle = POINTER(_native.llmperf_session)()
@@ -185,19 +195,21 @@ class Session:
             warnings.warn(f"llmperf session: {stop_error}", RuntimeWarning, stacklevel=2)
 
     def pause(self) -> None:
-        """Stop collecting device records until resume(). The time in between is not counted."""
+        """Record no regions and no device work until resume(). The time in between is not counted."""
         check(library().llmperf_session_pause(self._pointer()))
 
     def resume(self) -> None:
         """Collect again after pause()."""
         check(library().llmperf_session_resume(self._pointer()))
 
-    def add_input(self, path: Any = None, *, name: Optional[str] = None, kind: Optional[str] = None,
-                  size_bytes: int = 0, tokens: int = 0, width: int = 0, height: int = 0) -> None:
+    def add_input(self, path: Optional[AnyPath] = None, *, name: Optional[str] = None,
+                  kind: Optional[str] = None, size_bytes: int = 0, tokens: int = 0,
+                  width: int = 0, height: int = 0) -> None:
         """Add an input to inputs.yaml of the run: a file, or only a name.
 
         path: stored as an absolute path; it need not exist. kind: "image", "text" and so on.
-        size_bytes: 0: the size of the file. tokens, width, height (pixels of an image): 0: unknown.
+        size_bytes: 0: the size of the file. tokens: 0: unknown. width, height: of an image, in
+        pixels; both 0: those in the header of a PNG, JPEG or WebP file, else unknown.
         """
         row = _native.sized(_native.llmperf_input)
         row.path = None if path is None else path_bytes(path)

@@ -6,7 +6,7 @@ from ctypes import byref
 from typing import Any, Dict
 
 from . import _native
-from ._library import check, library, path_bytes
+from ._library import AnyPath, check, library, path_bytes
 from ._profile import row_of
 
 _FORMATS = {
@@ -16,7 +16,7 @@ _FORMATS = {
 }
 
 
-def export_trace(source: Any, path: Any, format: str = "perfetto") -> Dict[str, Any]:
+def export_trace(source: AnyPath, path: AnyPath, format: str = "perfetto") -> Dict[str, Any]:
     """Write the trace of a session in the format of another program.
 
     source: run directory (or its run.llmperf) of a session with keep_trace, or a recording.

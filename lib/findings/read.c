@@ -54,15 +54,22 @@ static int find_row(const llmperf_profile *profile, uint32_t rows, size_t index,
                           llmperf_profile_count(profile, rows));
 }
 
-int llmperf_profile_stage(const llmperf_profile *profile, size_t index, llmperf_stage *stage_out)
-{
-    const struct lp_findings *findings;
-    int status = find_row(profile, LLMPERF_ROWS_STAGES, index, stage_out, &findings);
-
-    return status < 0 ? status
-                      : lp_sized_out(stage_out, &findings->stage_rows.rows.items[index].stage,
-                                     sizeof(*stage_out));
-}
+/* The public functions that read a row. */
+#define READ(name, row, rows, member)                                                              \
+    int llmperf_profile_##name(const llmperf_profile *profile, size_t index, row *out)             \
+    {                                                                                              \
+        const struct lp_findings *findings;                                                        \
+        int status = find_row(profile, rows, index, out, &findings);                               \
+                                                                                                   \
+        return status < 0 ? status : lp_sized_out(out, &findings->member, sizeof(*out));           \
+    }
+/* clang-format off */
+READ(stage, llmperf_stage, LLMPERF_ROWS_STAGES, stage_rows.rows.items[index].stage)
+READ(kernel_shape, llmperf_kernel_shape, LLMPERF_ROWS_KERNEL_SHAPES, kernel_shapes.rows.items[index])
+READ(memory, llmperf_memory, LLMPERF_ROWS_MEMORY, memory.rows.items[index])
+READ(advice, llmperf_advice, LLMPERF_ROWS_ADVICE, advice.rows.items[index].advice)
+/* clang-format on */
+#undef READ
 
 int llmperf_profile_about(const llmperf_profile *profile, llmperf_about *about_out)
 {
@@ -82,27 +89,6 @@ int llmperf_profile_overall(const llmperf_profile *profile, llmperf_overall *ove
                       : lp_sized_out(overall_out, &findings->overall.values, sizeof(*overall_out));
 }
 
-int llmperf_profile_kernel_shape(const llmperf_profile *profile, size_t index,
-                                 llmperf_kernel_shape *shape_out)
-{
-    const struct lp_findings *findings;
-    int status = find_row(profile, LLMPERF_ROWS_KERNEL_SHAPES, index, shape_out, &findings);
-
-    return status < 0 ? status
-                      : lp_sized_out(shape_out, &findings->kernel_shapes.rows.items[index],
-                                     sizeof(*shape_out));
-}
-
-int llmperf_profile_memory(const llmperf_profile *profile, size_t index, llmperf_memory *memory_out)
-{
-    const struct lp_findings *findings;
-    int status = find_row(profile, LLMPERF_ROWS_MEMORY, index, memory_out, &findings);
-
-    return status < 0
-               ? status
-               : lp_sized_out(memory_out, &findings->memory.rows.items[index], sizeof(*memory_out));
-}
-
 const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t index,
                                          const char *field)
 {
@@ -111,16 +97,6 @@ const char *llmperf_profile_stage_reason(const llmperf_profile *profile, size_t 
     return field && findings && index < findings->stage_rows.rows.count
                ? lp_stage_reason(&findings->stage_rows.rows.items[index], field)
                : NULL;
-}
-
-int llmperf_profile_advice(const llmperf_profile *profile, size_t index, llmperf_advice *advice_out)
-{
-    const struct lp_findings *findings;
-    int status = find_row(profile, LLMPERF_ROWS_ADVICE, index, advice_out, &findings);
-
-    return status < 0 ? status
-                      : lp_sized_out(advice_out, &findings->advice.rows.items[index].advice,
-                                     sizeof(*advice_out));
 }
 
 int llmperf_profile_evidence(const llmperf_profile *profile, size_t advice, size_t index,

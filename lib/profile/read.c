@@ -29,11 +29,29 @@ static int copy_row(const llmperf_profile *profile, enum lp_row_id id, size_t in
     return lp_sized_out(out, lp_row_at(profile, id, index), lp_row_kinds[id].size);
 }
 
-int llmperf_profile_region(const llmperf_profile *profile, size_t index,
-                           llmperf_region_stats *stats_out)
-{
-    return copy_row(profile, LP_ROW_REGION, index, stats_out);
-}
+/* The public functions that read a row. */
+#define READ(name, row, kind)                                                                      \
+    int llmperf_profile_##name(const llmperf_profile *profile, size_t index, row *out)             \
+    {                                                                                              \
+        return copy_row(profile, kind, index, out);                                                \
+    }
+/* clang-format off */
+READ(region, llmperf_region_stats, LP_ROW_REGION)
+READ(kernel, llmperf_kernel_stats, LP_ROW_KERNEL)
+READ(operator, llmperf_operator_stats, LP_ROW_OPERATOR)
+READ(window, llmperf_window_stats, LP_ROW_WINDOW)
+READ(window_kernel, llmperf_window_kernel, LP_ROW_WINDOW_KERNEL)
+READ(energy, llmperf_energy, LP_ROW_ENERGY)
+READ(latency, llmperf_latency, LP_ROW_LATENCY)
+READ(slow_request, llmperf_slow_request, LP_ROW_SLOW_REQUEST)
+READ(host_call, llmperf_host_call, LP_ROW_HOST_CALL)
+READ(load, llmperf_load, LP_ROW_LOAD)
+READ(iteration, llmperf_iteration, LP_ROW_ITERATION)
+READ(iteration_stats, llmperf_iteration_stats, LP_ROW_SPREAD)
+READ(capture, llmperf_capture_stats, LP_ROW_CAPTURE)
+READ(metric, llmperf_metric_stats, LP_ROW_METRIC)
+/* clang-format on */
+#undef READ
 
 size_t lp_profile_find_region(const llmperf_profile *profile, const char *path)
 {
@@ -53,85 +71,9 @@ size_t lp_profile_find_region(const llmperf_profile *profile, const char *path)
                : profile->regions.count;
 }
 
-int llmperf_profile_kernel(const llmperf_profile *profile, size_t index,
-                           llmperf_kernel_stats *stats_out)
-{
-    return copy_row(profile, LP_ROW_KERNEL, index, stats_out);
-}
-
-int llmperf_profile_operator(const llmperf_profile *profile, size_t index,
-                             llmperf_operator_stats *stats_out)
-{
-    return copy_row(profile, LP_ROW_OPERATOR, index, stats_out);
-}
-
-int llmperf_profile_window(const llmperf_profile *profile, size_t index,
-                           llmperf_window_stats *stats_out)
-{
-    return copy_row(profile, LP_ROW_WINDOW, index, stats_out);
-}
-
-int llmperf_profile_window_kernel(const llmperf_profile *profile, size_t index,
-                                  llmperf_window_kernel *kernel_out)
-{
-    return copy_row(profile, LP_ROW_WINDOW_KERNEL, index, kernel_out);
-}
-
-int llmperf_profile_energy(const llmperf_profile *profile, size_t index, llmperf_energy *energy_out)
-{
-    return copy_row(profile, LP_ROW_ENERGY, index, energy_out);
-}
-
 int llmperf_profile_requests(const llmperf_profile *profile, llmperf_requests *requests_out)
 {
     return copy_row(profile, LP_ROW_REQUESTS, 0, requests_out);
-}
-
-int llmperf_profile_latency(const llmperf_profile *profile, size_t index,
-                            llmperf_latency *latency_out)
-{
-    return copy_row(profile, LP_ROW_LATENCY, index, latency_out);
-}
-
-int llmperf_profile_slow_request(const llmperf_profile *profile, size_t index,
-                                 llmperf_slow_request *request_out)
-{
-    return copy_row(profile, LP_ROW_SLOW_REQUEST, index, request_out);
-}
-
-int llmperf_profile_host_call(const llmperf_profile *profile, size_t index,
-                              llmperf_host_call *call_out)
-{
-    return copy_row(profile, LP_ROW_HOST_CALL, index, call_out);
-}
-
-int llmperf_profile_load(const llmperf_profile *profile, size_t index, llmperf_load *load_out)
-{
-    return copy_row(profile, LP_ROW_LOAD, index, load_out);
-}
-
-int llmperf_profile_iteration(const llmperf_profile *profile, size_t index,
-                              llmperf_iteration *iteration_out)
-{
-    return copy_row(profile, LP_ROW_ITERATION, index, iteration_out);
-}
-
-int llmperf_profile_iteration_stats(const llmperf_profile *profile, size_t index,
-                                    llmperf_iteration_stats *stats_out)
-{
-    return copy_row(profile, LP_ROW_SPREAD, index, stats_out);
-}
-
-int llmperf_profile_capture(const llmperf_profile *profile, size_t index,
-                            llmperf_capture_stats *stats_out)
-{
-    return copy_row(profile, LP_ROW_CAPTURE, index, stats_out);
-}
-
-int llmperf_profile_metric(const llmperf_profile *profile, size_t index,
-                           llmperf_metric_stats *stats_out)
-{
-    return copy_row(profile, LP_ROW_METRIC, index, stats_out);
 }
 
 int llmperf_profile_ledger(const llmperf_profile *profile, llmperf_ledger *ledger_out)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/base/variable.h"
 #include "lib/measure/blaslt_abi.h"
@@ -398,6 +399,7 @@ void lp_measure_matrix(const struct lp_kernels *kernels, struct lp_bench *bench,
         struct lp_measured_peak *measured_peak =
             &measured_peaks->items[lp_measured_peak_index(product->dtype)];
 
+        lp_progress("measuring matrix products", i, sizeof(products) / sizeof(products[0]));
         if (status < 0)
             lp_measured_peak_fail(measured_peak);
         else if ((uint32_t)capability < product->least_capability)

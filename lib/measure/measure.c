@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/base/progress.h"
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/measure/copies.h"
@@ -84,9 +85,11 @@ static int measure(int32_t device, const struct lp_gpu *gpu, const llmperf_measu
     bench.sm_count = gpu->sm_count > 0 ? gpu->sm_count : 1;
     if ((status = lp_kernels_open(&kernels, &bench)) == 0 &&
         (status = lp_kernels_fill(&kernels, &bench, UINT32_MAX, 0)) == 0) {
+        lp_progress("measuring the memory", 0, 0);
         lp_measure_memory(&kernels, &bench, measured_peaks);
         lp_measure_copies(&bench, &measured_peaks->sweep);
         lp_measure_matrix(&kernels, &bench, 10 * gpu->cc_major + gpu->cc_minor, measured_peaks);
+        lp_progress("measuring the cost of profiling", 0, 0);
         lp_measure_profiler(&kernels, &bench, measured_peaks);
     }
     lp_bench_close(&bench);

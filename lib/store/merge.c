@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/base/hashmap.h"
+#include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/store/merge_energy.h"
 #include "lib/store/merge_gpus.h"
@@ -349,6 +350,8 @@ static int merge(struct merger *merger, const llmperf_profile *const *parts, siz
         merger->without_cuda += used_no_cuda(parts[i]);
     }
     for (merger->part = 0; merger->part < count && status == 0; merger->part++) {
+        if (merger->runs)
+            lp_progress("merging runs", merger->part, count);
         status = add_part(merger, parts[merger->part], device_before);
         device_before += device_ms(parts[merger->part]);
     }

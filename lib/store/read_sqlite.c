@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 #include "lib/base/file.h"
+#include "lib/base/progress.h"
 #include "lib/base/sqlite_file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
@@ -430,6 +431,7 @@ static int open_file(const char *path, llmperf_profile **profile_out)
     struct reader reader = { .path = path };
     int status;
 
+    lp_progress("reading a run", 0, 0);
     if (lp_store_is_orphaned())
         return lp_error(
             LLMPERF_ESTATE,

@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/file.h"
+#include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/base/utf8.h"
 #include "lib/vendor/csv.h"
@@ -56,6 +58,7 @@ static int make_room(struct lp_csv *csv, size_t bytes)
 
 static int read_bytes(const struct lp_csv *csv, void *bytes, size_t size, size_t *got_out)
 {
+    struct stat info;
     ssize_t got;
 
     do
@@ -64,6 +67,9 @@ static int read_bytes(const struct lp_csv *csv, void *bytes, size_t size, size_t
     if (got < 0)
         return lp_error(LLMPERF_EIO, "cannot read %s: %s", csv->path, strerror(errno));
     *got_out = (size_t)got;
+    if (fstat(csv->file, &info) == 0)
+        lp_progress("reading a table", (uint64_t)lseek(csv->file, 0, SEEK_CUR),
+                    (uint64_t)info.st_size);
     return 0;
 }
 

@@ -8,12 +8,14 @@
 #include <sqlite3.h>
 
 #include "lib/base/file.h"
+#include "lib/base/progress.h"
 #include "lib/base/sqlite_file.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/vendor/database.h"
 
-#define COLUMNS_MOST 32
+#define COLUMNS_MOST  32
+#define PROGRESS_ROWS 4096
 
 struct lp_database {
     struct lp_sqlite file;
@@ -180,17 +182,33 @@ static void take_cell(sqlite3_stmt *statement, int at, bool text, struct lp_cell
     cell->number = text ? 0 : sqlite3_column_int64(statement, at);
 }
 
-static int visit_rows(struct lp_database *database, sqlite3_stmt *statement,
+/* As its rows are numbered; 0: they are not. */
+static uint64_t count_rows(struct lp_database *database, const char *table)
+{
+    struct lp_text sql = { NULL, 0, 0, false };
+    int count = 0;
+
+    lp_text_printf(&sql, "SELECT max(rowid) FROM \"%s\"", table);
+    if (!sql.failed)
+        lp_sqlite_number(&database->file, sql.bytes, &count);
+    lp_text_clear(&sql);
+    return count > 0 ? (uint64_t)count : 0;
+}
+
+static int visit_rows(struct lp_database *database, sqlite3_stmt *statement, uint64_t rows,
                       const struct lp_want *wants, size_t count,
                       int (*visit)(void *user, const struct lp_cell *cells), void *user)
 {
     struct lp_cell cells[COLUMNS_MOST];
     int status = 0, code = SQLITE_DONE;
+    uint64_t row = 0;
 
     while (status == 0 && (code = lp_sqlite_step(&database->file, statement)) == SQLITE_ROW) {
         for (size_t i = 0; i < count; i++)
             take_cell(statement, (int)i, wants[i].text, &cells[i]);
         status = visit(user, cells);
+        if (row++ % PROGRESS_ROWS == 0)
+            lp_progress("reading a table of the database", row, rows);
     }
     return status < 0 || code == SQLITE_DONE ? status : fail(database);
 }
@@ -211,7 +229,8 @@ int lp_database_rows(struct lp_database *database, const char *table, const stru
     else if (sqlite3_prepare_v2(database->file.db, sql.bytes, -1, &statement, NULL) != SQLITE_OK)
         status = fail(database);
     else
-        status = visit_rows(database, statement, wants, count, visit, user);
+        status =
+            visit_rows(database, statement, count_rows(database, table), wants, count, visit, user);
     sqlite3_finalize(statement);
     lp_text_clear(&sql);
     return status;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# On a terminal llmperf top fills the screen and leaves it as it was; colours are left out with NO_COLOR and in pipes.
+# On a terminal llmperf top fills the screen and leaves it as it was, and long calls show their progress; colours are left out with NO_COLOR and in pipes.
 . "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
 unset NO_COLOR CUDA_INJECTION64_PATH NVTX_INJECTION64_PATH NSYS_PROFILING_SESSION_ID NV_COMPUTE_PROFILER_PERFWORKS_DIR NV_TPS_LAUNCH_TOKEN
 "$LLMPERF" run --out live run.id=job -- "$LLMPERF_TEST_PROGRAMS/scripted_program" stay \
@@ -12,7 +12,7 @@ done
 stdout_has "1 of 1 processes running"
 
 cat >screen.py <<'PYTHON'
-import fcntl, os, pty, re, select, struct, sys, termios, time
+import fcntl, os, pty, re, select, signal, struct, sys, termios, time
 
 class Terminal:
     """A program on a terminal of this size."""
@@ -85,11 +85,27 @@ for environment, coloured in (({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLO
     shown = Terminal(24, 80, "list", "runs", **environment)
     assert shown.end() == 0
     assert ("\033[32mcomplete\033[0m" in shown.seen) == coloured, (environment, shown.seen)
+
+# An import that takes longer than two seconds says how far it is: this one is held up.
+slow = Terminal(24, 80, "import", "long.csv", "-o", "long")
+time.sleep(0.6)
+os.kill(slow.pid, signal.SIGSTOP)
+time.sleep(2)
+os.kill(slow.pid, signal.SIGCONT)
+frame = slow.read_until("llmperf import: reading a table, ", " %, ")
+os.kill(slow.pid, signal.SIGKILL)
+slow.end()
 PYTHON
 expect 0 import "$recordings/two_stages.llmrec" -o runs/one
+head -n 2 "$LLMPERF_TEST_DATA/ncu/kernels.csv" >long.csv
+sed 1,2d "$LLMPERF_TEST_DATA/ncu/kernels.csv" >rows.csv
+for _ in $(seq 13); do cat rows.csv rows.csv >more.csv && mv more.csv rows.csv; done
+cat rows.csv >>long.csv
 python3 screen.py >out 2>err || die "on a terminal"
 touch stop
 wait
+expect 0 import "$LLMPERF_TEST_DATA/ncu/kernels.csv" -o imported
+stderr_empty
 for word in "list runs" "top live/job" "doctor" "compare runs/one runs/one"; do
     # shellcheck disable=SC2086 # words
     "$LLMPERF" $word >out 2>err

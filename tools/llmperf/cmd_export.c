@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "llmperf/sys.h"
+#include "progress.h"
 
 #define PATH_BYTES 4096
 
@@ -115,8 +116,10 @@ static int export_trace(const struct command *command, const char *run, uint32_t
     path = path ? path : usual;
     if (strcmp(path, "-") == 0 && trace == LLMPERF_TRACE_NSYS_SQLITE)
         return fail_usage(command, "nsys-sqlite writes a database: give -o FILE");
+    progress_begin("export");
     status =
         llmperf_trace_export(run, trace, strcmp(path, "-") == 0 ? "/dev/stdout" : path, &summary);
+    progress_end();
     if (status < 0)
         return fail_status(status);
     report_trace(path, &summary);

@@ -10,6 +10,7 @@
 #include "command.h"
 #include "json.h"
 #include "llmperf/sys.h"
+#include "progress.h"
 
 #define NAME_BYTES 256
 
@@ -238,8 +239,10 @@ static int measure_all(double seconds)
     int status;
 
     options.seconds = seconds;
+    progress_begin("hardware");
     while ((status = llmperf_hardware_measure(device, &options, NULL)) == LLMPERF_OK)
         device++;
+    progress_end();
     /* Past the last device. */
     return status == LLMPERF_ENOENT && device > 0 ? LLMPERF_OK : status;
 }

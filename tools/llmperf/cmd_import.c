@@ -11,6 +11,7 @@
 #include "configured.h"
 #include "llmperf/sys.h"
 #include "new_run.h"
+#include "progress.h"
 
 static void print_result(const char *recording, const llmperf_profile *profile, const char *run_dir)
 {
@@ -24,12 +25,13 @@ static void print_result(const char *recording, const llmperf_profile *profile, 
 static int replay(const char *recording, const llmperf_session_options *options)
 {
     llmperf_profile *profile = NULL;
-    llmperf_session *session;
+    llmperf_session *session = NULL;
     int status;
 
-    if ((status = llmperf_session_start(options, &session)) < 0)
-        return fail_status(status);
-    status = llmperf_session_stop(session, &profile);
+    progress_begin("import");
+    if ((status = llmperf_session_start(options, &session)) == 0)
+        status = llmperf_session_stop(session, &profile);
+    progress_end();
     if (status < 0)
         status = fail_status(status);
     else
@@ -91,7 +93,9 @@ static int import_files(char **paths, int count, const char *run_dir, uint32_t f
     options.run_id = run_id;
     options.flags = flags;
     options.config = configured->text;
+    progress_begin("import");
     status = llmperf_import((const char *const *)paths, (size_t)count, &options, &profile);
+    progress_end();
     if (status < 0)
         return fail_status(status);
     snprintf(what, sizeof(what), "%d files", count);

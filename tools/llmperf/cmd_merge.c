@@ -6,6 +6,7 @@
 #include "command.h"
 #include "llmperf/llmperf.h"
 #include "new_run.h"
+#include "progress.h"
 
 static int open_all(char **paths, int count, llmperf_profile **profiles)
 {
@@ -20,9 +21,12 @@ static int merge_runs(llmperf_profile **profiles, int count, const char *run_dir
 {
     llmperf_profile *merged;
     char what[32];
-    int status =
-        llmperf_profile_merge((const llmperf_profile *const *)profiles, (size_t)count, &merged);
+    int status;
 
+    progress_begin("merge");
+    status =
+        llmperf_profile_merge((const llmperf_profile *const *)profiles, (size_t)count, &merged);
+    progress_end();
     if (status < 0)
         return fail_status(status);
     snprintf(what, sizeof(what), "%d runs", count);
@@ -53,7 +57,9 @@ static int run(const struct command *command, int argc, char **argv)
                           out);
     if (!(profiles = calloc((size_t)words.count, sizeof(llmperf_profile *))))
         return EXIT_ENVIRONMENT;
+    progress_begin("merge");
     status = open_all(argv + 1, words.count, profiles);
+    progress_end();
     status = status < 0 ? fail_status(status) : merge_runs(profiles, words.count, out);
     for (int i = 0; i < words.count; i++)
         llmperf_profile_free(profiles[i]);

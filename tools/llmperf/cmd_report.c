@@ -4,6 +4,7 @@
 #include "command.h"
 #include "configured.h"
 #include "llmperf/sys.h"
+#include "progress.h"
 
 enum { FORMAT, OUTPUT };
 
@@ -35,7 +36,10 @@ static int run(const struct command *command, int argc, char **argv)
         return status;
     if (words.count != 1)
         return fail_usage(command, "expected one run");
-    if ((status = llmperf_profile_open(argv[1], &profile)) < 0)
+    progress_begin("report");
+    status = llmperf_profile_open(argv[1], &profile);
+    progress_end();
+    if (status < 0)
         return fail_status(status);
     status = configured_apply(profile, &words);
     if (status == EXIT_FINE)

@@ -176,7 +176,7 @@ static int watch(const char *folder)
     bool news;
     int status = look(&view, &news);
 
-    if (status == EXIT_FINE && terminal_is_screen() && !view.over) {
+    if (status == EXIT_FINE && terminal_takes_codes(STDOUT_FILENO) && !view.over) {
         status = watch_on_screen(&view);
         if (status == EXIT_FINE)
             top_print(folder, &view.shown, NULL); /* what remains on the terminal */

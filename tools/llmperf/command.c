@@ -7,6 +7,7 @@
 
 #include "command.h"
 #include "llmperf/sys.h"
+#include "progress.h"
 
 static int output_error;
 
@@ -91,8 +92,11 @@ int write_text(const char *text, const char *path)
 int write_document(const llmperf_profile *profile, uint32_t document, const char *path)
 {
     char *text;
-    int status = llmperf_document_text(profile, document, &text);
+    int status;
 
+    progress_begin("report");
+    status = llmperf_document_text(profile, document, &text);
+    progress_end();
     if (status < 0)
         return fail_status(status);
     status = write_text(text, path);

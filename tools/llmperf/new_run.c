@@ -10,6 +10,7 @@
 #include "command.h"
 #include "folder.h"
 #include "new_run.h"
+#include "progress.h"
 
 #define PATH_BYTES 4096
 
@@ -57,8 +58,11 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
     snprintf(file, sizeof(file), "%s/run.llmperf", folder);
     if (!folder_make(folder))
         return EXIT_ENVIRONMENT;
-    if ((status = llmperf_profile_save(profile, file)) < 0 ||
-        (status = llmperf_artifacts_write(profile, folder)) < 0)
+    progress_begin("report");
+    if ((status = llmperf_profile_save(profile, file)) == 0)
+        status = llmperf_artifacts_write(profile, folder);
+    progress_end();
+    if (status < 0)
         return fail_status(status);
     report_traces(profile, run_dir);
     return EXIT_FINE;

@@ -21,11 +21,11 @@ static struct termios usual;
 static struct sigaction before[SIGNALS];
 static bool has_keys;
 
-bool terminal_is_screen(void)
+bool terminal_takes_codes(int fd)
 {
     const char *kind = getenv("TERM");
 
-    return isatty(STDOUT_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
+    return isatty(fd) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
 bool terminal_has_unicode(void)
@@ -46,7 +46,7 @@ static bool has_colours(void)
 {
     const char *without = getenv("NO_COLOR");
 
-    return terminal_is_screen() && !(without && *without);
+    return terminal_takes_codes(STDOUT_FILENO) && !(without && *without);
 }
 
 void terminal_style(enum terminal_style style)

@@ -8,8 +8,8 @@
 
 enum terminal_style { STYLE_NONE, STYLE_HEADING, STYLE_GOOD, STYLE_WARNING, STYLE_BAD };
 
-/** Is standard output a terminal that can be drawn on? */
-bool terminal_is_screen(void);
+/** Is this file descriptor a terminal that can move its cursor? */
+bool terminal_takes_codes(int fd);
 
 /** Does its locale have UTF-8? */
 bool terminal_has_unicode(void);

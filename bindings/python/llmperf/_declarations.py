@@ -1518,6 +1518,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_job_free": (None, [POINTER(llmperf_job)]),
     "llmperf_runs_retain": (c_int, [c_char_p, c_uint64]),
     "llmperf_profile_merge_counters": (c_int, [const_profile_pp, c_size_t, c_char_p, POINTER(c_size_t), POINTER(POINTER(llmperf_profile))]),
+    "llmperf_progress": (c_char_p, [POINTER(c_double)]),
     # sys/trace.h
     "llmperf_trace_file_name": (c_char_p, [c_uint32]),
     "llmperf_trace_export": (c_int, [c_char_p, c_uint32, c_char_p, POINTER(llmperf_trace_summary)]),

@@ -98,6 +98,14 @@ LLMPERF_API int llmperf_profile_merge_counters(const llmperf_profile *const *pro
                                                const char *run_id, size_t *merged_out,
                                                llmperf_profile **profile_out);
 
+/** How far a long call of this process has come, such as an import: asked from another thread while
+ * the call is in progress.
+ *
+ * @param share_out  0 to 1, of the step that is named; NaN: not known. May be NULL.
+ * @return What it does: "reading a recording". Static text; NULL: nothing that takes long.
+ * @threads any thread */
+LLMPERF_API const char *llmperf_progress(double *share_out);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/file.h"
+#include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/run_dir/region_report.h"
@@ -166,9 +167,11 @@ int llmperf_artifacts_write(const llmperf_profile *profile, const char *run_dir)
 
     if (!profile || !run_dir)
         return lp_error(LLMPERF_EINVAL, "profile and run_dir are required");
-    for (size_t i = 0; i < DOCUMENTS; i++)
+    for (size_t i = 0; i < DOCUMENTS; i++) {
+        lp_progress("writing reports", i, DOCUMENTS);
         if (documents[i].file)
             note(&lacking, documents[i].file, write_document(profile, run_dir, &documents[i]));
+    }
     note(&lacking, "config.yaml", config ? write_text(config, run_dir, "config.yaml") : 0);
     note(&lacking, "regions", lp_region_reports_write(profile, run_dir));
     status = lacking.status;

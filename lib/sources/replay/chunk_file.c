@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/base/file.h"
+#include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/base/varint.h"
 #include "llmperf/api.h"
@@ -110,6 +111,7 @@ int lp_chunk_file_read(struct lp_chunk_file *chunks)
 void lp_chunk_file_pass(struct lp_chunk_file *chunks)
 {
     chunks->at += sizeof(chunks->header) + chunks->header.size;
+    lp_progress("reading a recording", chunks->at, chunks->size);
 }
 
 void lp_chunk_file_rewind(struct lp_chunk_file *chunks)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/file.h"
+#include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/vendor/ncu/report.h"
 
@@ -254,6 +255,7 @@ static int read_results(struct container *container, enum lp_ncu_kind kind, uint
             return damaged(container, "results are missing");
         if ((status = read_message(container, &result)) < 0)
             return status;
+        lp_progress("reading an ncu report", container->at, container->size);
         status = lp_ncu_report_result(&container->report, kind, result);
         if (status == LLMPERF_EFORMAT) { /* the position of the next entry is known */
             container->report.ncu->results_cut++;

@@ -68,11 +68,6 @@ const char *lp_machine_text(const struct lp_machine *machine, const char *key)
     return machine ? json_string_value(find(machine->root, key)) : NULL;
 }
 
-double lp_machine_number(const struct lp_machine *machine, const char *key)
-{
-    return machine ? number_of(find(machine->root, key)) : NAN;
-}
-
 const char *lp_machine_member(const struct lp_machine *machine, const char *key, size_t index,
                               const char **text_out)
 {

@@ -21,7 +21,6 @@ void lp_machine_free(struct lp_machine *machine);
 /** Value at a dotted key ("host.cpu_model"), or of GPU `gpu` ("name"). NULL and NaN: not known.
  * Texts live as long as `machine`. */
 const char *lp_machine_text(const struct lp_machine *machine, const char *key);
-double lp_machine_number(const struct lp_machine *machine, const char *key);
 /** Member `index` of the object at a dotted key: its name, and its text (NULL: not known). NULL:
  * there are no more. */
 const char *lp_machine_member(const struct lp_machine *machine, const char *key, size_t index,

@@ -225,6 +225,28 @@ static void what_does_not_follow_has_a_reason(void **state)
     llmperf_profile_free(profile);
 }
 
+static void models_and_layouts_limit_what_is_known(void **state)
+{
+    llmperf_session_options options = script_options(MODEL);
+    llmperf_profile *profile;
+    llmperf_memory device;
+
+    (void)state;
+    options.model_path = "llama_3_2_1b";
+    options.tensor_parallel = 2;
+    profile = play_options(&options);
+    device = find_use(profile, NULL);
+    assert_int_equal(device.weight_bytes, LLMPERF_UNKNOWN);
+    assert_string_equal(device.reason, "weights: how the GPUs share the weights is not known "
+                                       "(tensor_parallel, expert_parallel)");
+    assert_int_equal(device.cache_bytes, 1000 * 16 * 4 * 64 * 2 * 2);
+    assert_int_equal(llmperf_profile_apply_model(profile, "gemma_2_9b", NULL), 0); /* windows */
+    device = find_use(profile, NULL);
+    assert_int_equal(device.cache_bytes, LLMPERF_UNKNOWN);
+    assert_non_null(strstr(device.reason, "the model has no KV cache that keeps all tokens"));
+    llmperf_profile_free(profile);
+}
+
 static void recordings_run_files_and_merged_runs_keep_the_rows(void **state)
 {
     llmperf_session_options options = script_options(WORK);
@@ -283,6 +305,7 @@ int main(void)
         cmocka_unit_test(documents_have_the_rows),
         cmocka_unit_test(weights_and_cache_have_names),
         cmocka_unit_test(what_does_not_follow_has_a_reason),
+        cmocka_unit_test(models_and_layouts_limit_what_is_known),
         cmocka_unit_test(recordings_run_files_and_merged_runs_keep_the_rows),
         cmocka_unit_test(allocations_in_decode_steps_are_advice),
     };

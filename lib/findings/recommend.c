@@ -136,17 +136,6 @@ static int apply_to_run(const struct lp_run_rule *rule, const struct lp_run_fact
     return keep(out, &row, &text);
 }
 
-void lp_gain_words(const struct lp_recommendation *row, struct lp_text *text)
-{
-    if (!isnan(row->advice.saving_call_ms))
-        lp_text_printf(text, ", %s ms a call", LP_NUMBER(row->advice.saving_call_ms, 3));
-    if (!isnan(row->advice.mended_tokens_per_s))
-        lp_text_printf(text, ": %s tokens/s instead of %s",
-                       LP_NUMBER(row->advice.mended_tokens_per_s, 4),
-                       LP_NUMBER(row->tokens_per_s, 4));
-    lp_text_puts(text, ".");
-}
-
 static int compare(const void *left, const void *right)
 {
     const llmperf_advice *a = &((const struct lp_recommendation *)left)->advice;

@@ -126,9 +126,6 @@ const struct lp_copies *lp_top_copies(const struct lp_stage_facts *stage);
 /** Are some calls much slower than the median? */
 bool lp_has_tail(const struct lp_stage_facts *stage);
 
-/** ", 0.419 ms a call: 1020 tokens/s instead of 845.": what mending only this would give. */
-void lp_gain_words(const struct lp_recommendation *row, struct lp_text *text);
-
 /** "high", "medium" or "low". @param severity  LLMPERF_SEVERITY_… */
 const char *lp_severity_name(uint32_t severity);
 

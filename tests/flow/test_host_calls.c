@@ -163,7 +163,7 @@ static void documents_have_the_rows(void **state)
         profile, LLMPERF_DOCUMENT_PROMETHEUS,
         "llmperf_host_call_seconds_total{call=\"cuMemAlloc\",region=\"LLM@decode_step\"} 0.0005");
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
-                   "| cuMemAlloc | LLM@decode_step | 1 | 0.5000 | 0.5000 | 0.5000 | 0.5000 |");
+                   "| cuMemAlloc | `LLM@decode_step` | 1 | 0.5000 | 0.5000 | 0.5000 | 0.5000 |");
     llmperf_profile_free(profile);
 }
 

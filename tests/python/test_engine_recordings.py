@@ -161,7 +161,7 @@ class Recorded(support.TestCase):
                 self.assertFalse(rules & {"waiting", "launch_bound", "host_gap", "device_idle"}, rules)
                 self.assertIn("Several calls ran on the device at once", profile.report_markdown())
         self.assertIn("waiting", {row["id"] for row in replay(EXAMPLES / "dsocr_base.llmrec").to_dict()["recommendations"]})
-        self.assertNotIn("at once", replay(EXAMPLES / "dsocr_base.llmrec").report_markdown().split("## Environment")[0])
+        self.assertNotIn("at once", replay(EXAMPLES / "dsocr_base.llmrec").report_markdown().split("## Where the time goes")[0])
 
     def cost(self, path: Path, stage: str = STEP) -> Any:
         return {row["region"]: row for row in replay(path).to_dict()["profiler_cost"]["stages"]}[stage]
@@ -265,7 +265,7 @@ class Recorded(support.TestCase):
 
     def test_shares_of_sampled_steps_are_of_the_sampled_steps(self) -> None:
         report = replay(ENGINE / "light.llmrec").report_markdown()
-        steps = report[report.index("400 iterations, device times of 8 of them."):]
+        steps = report[report.index("400 calls, device times of 8 of them."):]
         busy = next(line for line in steps.splitlines() if line.startswith("| …… busy"))
         self.assertGreater(float(busy.split("|")[3]), 80)  # percent of the wall time
 
@@ -280,13 +280,13 @@ class Recorded(support.TestCase):
     def test_the_headline_says_which_calls_were_collected(self) -> None:
         profile = replay(ENGINE / "light.llmrec")
         found, report = regions(profile.to_dict()), profile.report_markdown()
-        headline = report[:report.index("## Environment")]
+        headline = report[:report.index("## Further advice")]
         calls = [found[path]["collected_instances"] for path in ("LLM@decode_all", STEP, "LLM@prefill", "LLM@prefill/LLM@vision")]
         self.assertEqual(calls, [None, 8, 2, 2])
-        self.assertIn(f"- `{STEP}`: 8 of 400 calls, 1.997 % of its work\n- `LLM@prefill`: 2 of 2 calls, 100.0 % of its work\n\n", headline)
+        self.assertIn(f"- `{STEP}`: 8 of 400 calls, 2.00 % of its work\n- `LLM@prefill`: 2 of 2 calls, 100 % of its work\n\n", headline)
         wall = sum(found[path]["wall_ms"]["sum"] * found[path]["sampled_fraction"] for path in (STEP, "LLM@prefill"))
-        self.assertIn(f"44.16 ms of device time in {wall:.4g} ms of host time. The whole run: 456.1 ms.", headline)
-        self.assertIn("| Region | Device | Collected calls |", report)
+        self.assertIn(f"44.2 ms of device time in {wall:.3g} ms of host time. The whole run: 456 ms.", headline)
+        self.assertIn("| Stage | GPU | Collected calls |", report)
         self.assertIn(f"| ↳ `{STEP}` | 0 | 8 | 8.213 | 7.507 | 91.40 | 0.7061 |", report)
         self.assertIn("| `LLM@decode_all` | 0 | – | 8.221 | 7.507 |", report)
         self.assertNotIn("Collected calls", replay(ENGINE / "streams.llmrec").report_markdown())

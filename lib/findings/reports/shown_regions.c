@@ -29,8 +29,7 @@ static double time_of(const struct lp_findings *findings, const llmperf_region_s
     return !isnan(busy_ms) ? busy_ms : stats->instances > 0 ? stats->wall_sum_ms : 0;
 }
 
-/* Regions whose paths differ only in numbers, such as "layer04" and "layer11", are of one kind. */
-static uint64_t hash_without_numbers(const char *path)
+uint64_t lp_hash_without_numbers(const char *path)
 {
     uint64_t hash = 0;
 
@@ -54,7 +53,8 @@ static int choose_others(struct lp_shown_regions *chosen, const struct lp_findin
     int status = 0;
 
     for (size_t i = 0; i < count && shown < LP_SHOWN_REGIONS && status == 0; i++) {
-        uint64_t kind = hash_without_numbers(findings->regions.items[others[i].index].stats.path);
+        uint64_t kind =
+            lp_hash_without_numbers(findings->regions.items[others[i].index].stats.path);
 
         if (!room && lp_hashmap_get(&kinds, kind, 0) != LP_HASHMAP_NONE)
             continue;

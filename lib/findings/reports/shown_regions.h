@@ -22,6 +22,9 @@ int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_fin
                             bool (*has)(const struct lp_region_finding *region));
 void lp_shown_regions_clear(struct lp_shown_regions *chosen);
 
+/** The same for texts that differ in numbers only, such as "layer04" and "layer11". */
+uint64_t lp_hash_without_numbers(const char *text);
+
 /** Add a sentence about the rows that are not shown, if any. */
 void lp_shown_regions_note(const struct lp_shown_regions *chosen, struct lp_text *out);
 

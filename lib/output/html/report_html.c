@@ -9,6 +9,7 @@
 #include "lib/output/format/documents.h"
 #include "lib/output/html/page.h"
 #include "lib/output/md/headline_md.h"
+#include "lib/output/md/sections_md.h"
 #include "lib/profile/profile.h"
 
 /* Longest lists of the page, with the member whose largest values stay; the others are in
@@ -131,6 +132,16 @@ static json_t *kept_calls(const struct lp_findings *findings)
     return calls;
 }
 
+/* Ids and titles in the order of report.md. */
+static json_t *sections(void)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < lp_section_count; i++)
+        json_array_append_new(list, json_pack("[s, s]", lp_sections[i].id, lp_sections[i].title));
+    return list;
+}
+
 static json_t *data_of(const struct lp_findings *findings)
 {
     struct lp_text text = { 0 };
@@ -142,9 +153,9 @@ static json_t *data_of(const struct lp_findings *findings)
     if (!metrics && text.bytes)
         metrics = json_loads(text.bytes, JSON_DECODE_INT_AS_REAL, NULL);
     lp_text_clear(&text);
-    return json_pack("{s:s, s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "title",
-                     findings->about.title, "withheld", findings->withheld, "top",
-                     (json_int_t)findings->top, "verdict", lines_of(findings, lp_verdict_md),
+    return json_pack("{s:s, s:o, s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "title",
+                     findings->about.title, "sections", sections(), "withheld", findings->withheld,
+                     "top", (json_int_t)findings->top, "verdict", lines_of(findings, lp_verdict_md),
                      "headline", lines_of(findings, lp_headline_md), "parts", part_names(),
                      "environment", fact_of(findings, "env"), "calls", kept_calls(findings), "cut",
                      cut_lists(metrics), "metrics", metrics);

@@ -5,6 +5,7 @@
 
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
@@ -92,40 +93,33 @@ static void put_gpu(const llmperf_energy *gpu, struct lp_text *out)
     put_memory(gpu, out);
 }
 
-static bool has_stage(const struct lp_findings *findings)
+static bool has_energy(const struct lp_findings *findings, const void *row)
 {
-    for (size_t i = 0; i < findings->regions.count; i++)
-        if (!isnan(findings->regions.items[i].stats.energy_j))
-            return true;
-    return false;
+    (void)findings;
+    return !isnan(((const struct lp_region_finding *)row)->stats.energy_j);
 }
 
 static void put_stages(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (!has_stage(findings))
-        return;
-    lp_text_puts(out,
-                 "\n| Stage | GPU | Energy J | Error ± J | J per token | SM clock MHz | MFU % | "
-                 "MFU at this clock % |\n"
-                 "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    for (size_t i = 0; i < findings->regions.count; i++) {
-        const struct lp_region_finding *region = &findings->regions.items[i];
-        const llmperf_region_stats *stats = &region->stats;
+    static const struct lp_column columns[] = {
+        LP_COLUMN_WORDS("Stage", lp_show_region),
+        LP_COLUMN("GPU", struct lp_region_finding, stats.device),
+        LP_COLUMN("Energy J", struct lp_region_finding, stats.energy_j),
+        LP_COLUMN("Error ± J", struct lp_region_finding, stats.energy_error_j),
+        LP_COLUMN("J per token", struct lp_region_finding, token_j),
+        LP_COLUMN("SM clock MHz", struct lp_region_finding, stats.sm_clock_mhz),
+        LP_COLUMN_TIMES("MFU %", struct lp_region_finding, use.mfu, 100),
+        LP_COLUMN_TIMES("MFU at this clock %", struct lp_region_finding, mfu_at_clock, 100),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&findings->regions),
+                                    .has = has_energy };
+    size_t before;
 
-        if (isnan(stats->energy_j))
-            continue;
-        lp_text_puts(out, "|");
-        lp_md_cell_region_of(out, stats->path,
-                             lp_shown_process(findings->profile, stats->process_id));
-        lp_md_cell_device(out, stats->device);
-        lp_md_cell_number(out, stats->energy_j);
-        lp_md_cell_number(out, stats->energy_error_j);
-        lp_md_cell_number(out, region->token_j);
-        lp_md_cell_number(out, stats->sm_clock_mhz);
-        lp_md_cell_number(out, 100 * region->use.mfu);
-        lp_md_cell_number(out, 100 * region->mfu_at_clock);
-        lp_text_puts(out, "\n");
-    }
+    lp_text_puts(out, "\n");
+    before = out->length;
+    lp_table_add(findings, &table, out);
+    if (out->length == before)
+        return;
     lp_text_puts(out, "\nNested stages are included in the stage around them. Errors are bounds "
                       "from the times of the samples, without the error of the sensor.");
     lp_text_puts(out, lp_is_sampled(findings->profile)
@@ -142,7 +136,6 @@ void lp_energy_md(const struct lp_findings *findings, struct lp_text *out)
 
     if (count == 0 && !reason)
         return;
-    lp_text_puts(out, "\n## Energy and clocks\n\n");
     if (count == 0) {
         lp_text_puts(out, "Not read: ");
         lp_md_text(out, reason);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "lib/base/number.h"
 #include "lib/findings/limits/facts.h"
@@ -12,10 +13,15 @@
 /* A stage with more rows (one for each process and GPU) gets one line for all of them. */
 #define ROWS_OF_A_STAGE 2
 
+/* Three digits: four say no more to a reader. */
+static void add_number(struct lp_text *out, double value)
+{
+    lp_text_puts(out, LP_NUMBER(value, 3));
+}
+
 static void add_percent(struct lp_text *out, double share)
 {
-    lp_md_number(out, 100 * share);
-    lp_text_puts(out, " %");
+    lp_text_printf(out, "%s %%", LP_NUMBER(100 * share, 3));
 }
 
 void lp_problems_md(const llmperf_profile *profile, struct lp_text *out)
@@ -114,34 +120,6 @@ static void add_sampled(const struct lp_findings *findings, struct lp_text *out)
     }
 }
 
-void lp_verdict_md(const struct lp_findings *findings, struct lp_text *out)
-{
-    const llmperf_profile *profile = findings->profile;
-    const llmperf_ledger *ledger = &findings->ledger;
-
-    switch (ledger->verdict) {
-    case LLMPERF_VERDICT_COMPLETE:
-        add_complete(ledger, out);
-        break;
-    case LLMPERF_VERDICT_SAMPLED:
-        add_sampled(findings, out);
-        break;
-    case LLMPERF_VERDICT_NO_DEVICE:
-        add_no_device(profile, out);
-        break;
-    case LLMPERF_VERDICT_DEAD:
-        lp_text_puts(out,
-                     "**No records received**: kernels were launched, but the driver reported none "
-                     "of them. Device times are unknown; the host times below are valid.\n\n");
-        lp_problems_md(profile, out);
-        break;
-    default:
-        lp_text_puts(out, "**Incomplete: device times are lower bounds.**\n\n");
-        lp_problems_md(profile, out);
-        break;
-    }
-}
-
 /* More than rounding. */
 #define WHOLE 1.005
 
@@ -153,26 +131,32 @@ static void add_busy(const struct lp_region_finding *row, struct lp_text *out)
         add_percent(out, fmin(1, row->busy_share));
         return;
     }
-    lp_md_number(out, row->stats.gpu_busy_ms);
+    add_number(out, row->stats.gpu_busy_ms);
     lp_text_puts(out, row->busy_share > 1 ? " ms in total, partly after the region"
                                           : " ms in total, with several calls at once");
 }
 
-/* ", MBU 23.74 % (25.98 % while busy)". */
+void lp_md_share_of(double elapsed, double busy, struct lp_text *out)
+{
+    if (isnan(busy)) {
+        lp_text_puts(out, LP_MD_UNKNOWN);
+        return;
+    }
+    if (!isnan(elapsed)) {
+        add_percent(out, elapsed);
+        lp_text_puts(out, " (");
+    }
+    add_percent(out, busy);
+    lp_text_puts(out, isnan(elapsed) ? " while busy" : " while busy)");
+}
+
+/* ", MBU 23.7 % (26.0 % while busy)". */
 static void add_share(struct lp_text *out, const char *name, double elapsed, double busy)
 {
     if (isnan(busy))
         return;
     lp_text_printf(out, ", %s ", name);
-    if (isnan(elapsed)) {
-        add_percent(out, busy);
-        lp_text_puts(out, " while busy");
-        return;
-    }
-    add_percent(out, elapsed);
-    lp_text_puts(out, " (");
-    add_percent(out, busy);
-    lp_text_puts(out, " while busy)");
+    lp_md_share_of(elapsed, busy, out);
 }
 
 /* ", limited by launches by the host (62.5 % of the elapsed time)" */
@@ -199,9 +183,11 @@ static void add_utilisation(const struct lp_region_finding *row, struct lp_text 
 
     if (!isnan(ratio)) {
         lp_text_puts(out, isnan(row->collected_ms) ? ", GPU busy time " : ", ");
-        lp_md_number(out, ratio);
+        add_number(out, ratio);
         lp_text_printf(out, "x the %s",
                        lp_bound_words(use->compute_floor_ms, use->memory_floor_ms));
+        if (row->floor_call_ms > 0)
+            lp_text_printf(out, " of %s ms", LP_NUMBER(row->floor_call_ms, 3));
     }
     add_share(out, "MBU", use->mbu_elapsed, use->mbu);
     add_share(out, "MFU", use->mfu_elapsed, use->mfu);
@@ -209,7 +195,7 @@ static void add_utilisation(const struct lp_region_finding *row, struct lp_text 
 
 static void add_rate(const struct lp_region_finding *row, struct lp_text *out)
 {
-    lp_md_number(out, row->tokens_per_s);
+    add_number(out, row->tokens_per_s);
     lp_text_puts(out, row->rate == LLMPERF_RATE_TOTAL  ? " tokens/s in all"
                       : row->rate == LLMPERF_RATE_HOST ? " tokens/s (host time)"
                                                        : " tokens/s");
@@ -220,24 +206,24 @@ static void add_call(const struct lp_region_finding *row, struct lp_text *out)
 {
     bool warm_up = row->warm_up_ms > 0;
 
-    lp_md_number(out, row->call_ms);
+    add_number(out, row->call_ms);
     lp_text_printf(out, " ms of %s, ", lp_clock_words(row->clock));
     lp_text_puts(out, row->stats.instances - warm_up > 1 ? "mean of " : "");
     lp_text_printf(out, "%" PRIu64 "%s", row->stats.instances - warm_up,
                    row->stats.instances - warm_up > 1 ? " calls" : " call");
     if (warm_up) {
         lp_text_puts(out, " after warm-up (first call ");
-        lp_md_number(out, row->warm_up_ms);
+        add_number(out, row->warm_up_ms);
         lp_text_puts(out, " ms)");
     }
     if (row->clock == LLMPERF_CLOCK_DEVICE) {
         lp_text_puts(out, " (the host left after ");
-        lp_md_number(out, row->stats.wall_mean_ms);
+        add_number(out, row->stats.wall_mean_ms);
         lp_text_puts(out, " ms)");
     }
     if (row->at_once > 1) {
         lp_text_puts(out, ", ");
-        lp_md_number(out, row->at_once);
+        add_number(out, row->at_once);
         lp_text_puts(out, " at a time");
     }
 }
@@ -266,22 +252,29 @@ static void add_stage_sentence(const struct lp_region_finding *row, bool device,
     lp_text_puts(out, "\n");
 }
 
+/* Is the stage mostly one nested stage, which has a line of its own? Advice is not about it. */
+static bool is_frame(const struct lp_findings *findings, const char *path)
+{
+    for (size_t i = lp_profile_find_region(findings->profile, path);
+         i < findings->regions.count && strcmp(findings->regions.items[i].stats.path, path) == 0;
+         i++)
+        if (findings->regions.items[i].advised)
+            return false;
+    return true;
+}
+
 static void add_stage_sentences(const struct lp_findings *findings, struct lp_text *out)
 {
-    bool any = false;
-
     for (size_t i = 0; i < findings->regions.count; i++) {
         const llmperf_region_stats *region = &findings->regions.items[i].stats;
         struct lp_stage_sum sum;
 
-        if (region->kind != LLMPERF_REGION_STAGE)
+        if (region->kind != LLMPERF_REGION_STAGE || is_frame(findings, region->path))
             continue;
         sum = lp_stage_sum_of(findings, region->path, -1);
         if (sum.rows > ROWS_OF_A_STAGE ? sum.instances == 0 || !lp_findings_is_first(findings, i)
                                        : region->instances == 0)
             continue;
-        lp_text_puts(out, any ? "" : "\n");
-        any = true;
         if (sum.rows > ROWS_OF_A_STAGE)
             lp_stage_rows_md(findings, region->path, out);
         else
@@ -307,16 +300,16 @@ static void add_sampled_totals(const struct lp_findings *findings, double durati
     double wall_ms = collected_wall_ms(findings);
 
     lp_text_puts(out, "The collected calls: ");
-    lp_md_number(out, findings->sums.device_ms);
+    add_number(out, findings->sums.device_ms);
     lp_text_puts(out, " ms of device time");
     if (wall_ms > 0) {
         lp_text_puts(out, " in ");
-        lp_md_number(out, wall_ms);
+        add_number(out, wall_ms);
         lp_text_puts(out, " ms of host time");
     }
     if (!isnan(duration_ms)) {
         lp_text_puts(out, ". The whole run: ");
-        lp_md_number(out, duration_ms);
+        add_number(out, duration_ms);
         lp_text_puts(out, " ms");
     }
     lp_text_puts(out, ".\n");
@@ -334,22 +327,22 @@ static void add_totals(const struct lp_findings *findings, struct lp_text *out)
     if (device) {
         lp_text_puts(out,
                      findings->ledger.verdict == LLMPERF_VERDICT_INCOMPLETE ? "At least " : "");
-        lp_md_number(out, findings->sums.device_ms);
+        add_number(out, findings->sums.device_ms);
         lp_text_puts(out, " ms of device time");
     }
     if (!isnan(duration)) {
         lp_text_puts(out, device ? " in " : "Profiled for ");
-        lp_md_number(out, duration);
+        add_number(out, duration);
         lp_text_puts(out, " ms");
     }
     lp_text_puts(out, device || !isnan(duration) ? ".\n" : "");
 }
 
-/* "Profiling itself cost about 6.6 % of the time of `LLM@decode_step` (estimated from 0.65 us a
- * launch …)." A cost that is not above its error is left out. */
+/* "Profiling itself cost about 6.6 % of the time of `LLM@decode_step` (estimated). Estimated from
+ * 0.65 us a launch …." A cost that is not above its error is left out. */
 static void add_profiler_cost(const struct lp_findings *findings, struct lp_text *out)
 {
-    bool any = false;
+    bool any = false, estimated = false;
 
     for (size_t i = 0; i < findings->regions.count; i++) {
         const struct lp_region_finding *region = &findings->regions.items[i];
@@ -360,16 +353,47 @@ static void add_profiler_cost(const struct lp_findings *findings, struct lp_text
         lp_text_puts(out, any ? ", " : "\nProfiling itself cost about ");
         lp_text_printf(out, "%s %% of the time of ", LP_NUMBER(100 * cost->share, 2));
         lp_md_code(out, region->stats.label);
-        if (isnan(cost->error_ms))
-            lp_text_printf(out, " (estimated from %s us a launch and %s us a graph node, %s)",
-                           LP_NUMBER(findings->profiler_rates.launch_us, 2),
-                           LP_NUMBER(findings->profiler_rates.node_us, 2),
-                           findings->profiler_rates.source);
-        else
-            lp_text_puts(out, " (measured)");
+        lp_text_puts(out, isnan(cost->error_ms) ? " (estimated)" : " (measured)");
+        estimated |= isnan(cost->error_ms);
         any = true;
     }
-    lp_text_puts(out, any ? ".\n" : "");
+    lp_text_puts(out, any ? "." : "");
+    if (estimated)
+        lp_text_printf(out, " Estimates: %s us a launch and %s us a graph node, %s.",
+                       LP_NUMBER(findings->profiler_rates.launch_us, 2),
+                       LP_NUMBER(findings->profiler_rates.node_us, 2),
+                       findings->profiler_rates.source);
+    lp_text_puts(out, any ? "\n" : "");
+}
+
+void lp_verdict_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    const llmperf_profile *profile = findings->profile;
+    const llmperf_ledger *ledger = &findings->ledger;
+
+    switch (ledger->verdict) {
+    case LLMPERF_VERDICT_COMPLETE:
+        add_complete(ledger, out);
+        break;
+    case LLMPERF_VERDICT_SAMPLED:
+        add_sampled(findings, out);
+        break;
+    case LLMPERF_VERDICT_NO_DEVICE:
+        add_no_device(profile, out);
+        break;
+    case LLMPERF_VERDICT_DEAD:
+        lp_text_puts(out,
+                     "**No records received**: kernels were launched, but the driver reported none "
+                     "of them. Device times are unknown; the host times below are valid.\n\n");
+        lp_problems_md(profile, out);
+        break;
+    default:
+        lp_text_puts(out, "**Incomplete: device times are lower bounds.**\n\n");
+        lp_problems_md(profile, out);
+        break;
+    }
+    if (!findings->withheld)
+        add_profiler_cost(findings, out);
 }
 
 static bool has_flops(const struct lp_findings *findings)
@@ -391,22 +415,155 @@ static void add_missing_dtype(const struct lp_findings *findings, struct lp_text
     lp_text_puts(out, ".\n");
 }
 
+static const struct lp_region_finding *stage_named(const struct lp_findings *findings,
+                                                   const char *name)
+{
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *row = &findings->regions.items[i];
+        const char *at = strchr(row->stats.label, '@');
+
+        if (row->advised && at && strcmp(at, name) == 0 && row->call_ms > 0 && row->at_once <= 1)
+            return row;
+    }
+    return NULL;
+}
+
+static void add_latency(const struct lp_serving_finding *serving, enum lp_latency_id id,
+                        const char *before, struct lp_text *out)
+{
+    const llmperf_latency *row = serving->latencies[id];
+
+    if (!row)
+        return;
+    lp_text_printf(out, "%s %s ms (p50)", before, LP_NUMBER(row->p50_ms, 3));
+    if (!isnan(row->p99_ms))
+        lp_text_printf(out, ", %s ms (p99)", LP_NUMBER(row->p99_ms, 3));
+}
+
+/* TTFT and TPOT: of requests, else what the stages say about them. */
+static void add_latencies(const struct lp_findings *findings, struct lp_text *out)
+{
+    const struct lp_serving_finding *serving = &findings->serving;
+    const struct lp_region_finding *prefill = stage_named(findings, "@prefill");
+    const struct lp_region_finding *step = stage_named(findings, "@decode_step");
+
+    if (serving->totals && serving->latencies[LP_LATENCY_TTFT]) {
+        add_latency(serving, LP_LATENCY_TTFT, "Requests: TTFT", out);
+        add_latency(serving, LP_LATENCY_TPOT, "; TPOT", out);
+        lp_text_printf(out, "; %s output tokens/s.\n\n",
+                       LP_NUMBER(serving->totals->output_tokens_per_s, 3));
+    } else if (prefill && step) {
+        lp_text_printf(out,
+                       "TTFT is at least %s ms (a prefill), TPOT %s ms (a decode step); no "
+                       "requests were reported.\n\n",
+                       LP_NUMBER(prefill->call_ms, 3), LP_NUMBER(step->call_ms, 3));
+    }
+}
+
+/* What adds most to the lower bound. */
+static const struct lp_waterfall_part *largest_loss(const struct lp_waterfall *waterfall)
+{
+    const struct lp_waterfall_part *largest = NULL;
+
+    for (size_t i = 0; i < waterfall->parts.count; i++) {
+        const struct lp_waterfall_part *part = &waterfall->parts.items[i];
+
+        if (part->kind != LP_PART_BOUND && part->kind != LP_PART_PROFILER &&
+            (!largest || part->ms > largest->ms))
+            largest = part;
+    }
+    return largest;
+}
+
+/* Without a waterfall: the stage that advice is about with most time. */
+static const struct lp_region_finding *main_stage(const struct lp_findings *findings,
+                                                  const struct lp_waterfall *waterfall)
+{
+    const struct lp_region_finding *longest = NULL;
+
+    if (waterfall)
+        return &findings->regions.items[waterfall->finding];
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *row = &findings->regions.items[i];
+
+        if (row->advised && row->active_ms > 0 && row->call_ms > 0 &&
+            (!longest || row->active_ms > longest->active_ms))
+            longest = row;
+    }
+    return longest;
+}
+
+static void add_loss(const struct lp_waterfall *waterfall, struct lp_text *out)
+{
+    const struct lp_waterfall_part *loss = waterfall ? largest_loss(waterfall) : NULL;
+
+    if (!loss)
+        return;
+    lp_text_puts(out,
+                 waterfall->bound_reason ? " Largest part: " : " Largest part above the bound: ");
+    lp_part_name_md(loss, out);
+    lp_text_puts(out, ", ");
+    add_percent(out, loss->ms / waterfall->elapsed_ms);
+    lp_text_puts(out, " of a call.");
+}
+
+/* "`LLM@decode_step` takes **1.18 ms** a call, **845 tokens/s**: 4.84x its memory-bandwidth bound
+ * of 0.245 ms. Largest part above the bound: Gaps between kernels, 13.5 %." */
+static void add_outcome(const struct lp_findings *findings, struct lp_text *out)
+{
+    const struct lp_waterfall *waterfall = lp_main_waterfall(findings);
+    const struct lp_region_finding *row = main_stage(findings, waterfall);
+    double ratio;
+
+    if (!row)
+        return;
+    ratio = isnan(row->use.wall_ratio) ? row->call_ms / row->floor_call_ms : row->use.wall_ratio;
+    lp_md_code(out, row->stats.label);
+    lp_text_printf(out, " takes **%s ms** a call", LP_NUMBER(row->call_ms, 3));
+    if (!isnan(row->tokens_per_s))
+        lp_text_printf(out, ", **%s tokens/s**", LP_NUMBER(row->tokens_per_s, 3));
+    if (ratio >= 1)
+        lp_text_printf(out, ": **%sx** its %s of %s ms", LP_NUMBER(ratio, 3),
+                       lp_bound_words(row->use.compute_floor_ms, row->use.memory_floor_ms),
+                       LP_NUMBER(row->floor_call_ms, 3));
+    lp_text_puts(out, ".");
+    add_loss(waterfall, out);
+    lp_text_puts(out, "\n\n");
+}
+
+static void add_overall(const struct lp_findings *findings, struct lp_text *out)
+{
+    const llmperf_overall *all = &findings->overall.values;
+
+    if (isnan(all->mfu) && isnan(all->mbu))
+        return;
+    lp_text_puts(out, "All stages together: MBU ");
+    lp_md_share_of(all->mbu_elapsed, all->mbu, out);
+    lp_text_puts(out, ", MFU ");
+    lp_md_share_of(all->mfu_elapsed, all->mfu, out);
+    lp_text_puts(out, ". ");
+}
+
 void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    lp_text_puts(out, "\n");
     if (findings->withheld) {
-        if (isnan(lp_coverage(&findings->ledger))) {
+        double coverage = lp_coverage(&findings->ledger);
+
+        if (isnan(coverage)) {
             lp_text_puts(out, "Totals and rates are withheld: the source does not say how much of "
                               "the work it measured.\n");
             return;
         }
         lp_text_puts(out, "Summary withheld: ");
-        add_percent(out, lp_coverage(&findings->ledger));
+        add_percent(out, coverage);
         lp_text_puts(out, " of launches and device time is accounted for; 95 % is required.\n");
         return;
     }
-    add_totals(findings, out);
+    add_outcome(findings, out);
+    add_latencies(findings, out);
     add_stage_sentences(findings, out);
-    add_profiler_cost(findings, out);
+    lp_text_puts(out, "\n");
+    add_overall(findings, out);
+    add_totals(findings, out);
     add_missing_dtype(findings, out);
 }

@@ -16,6 +16,15 @@ void lp_headline_md(const struct lp_findings *findings, struct lp_text *out);
 /** One line for a stage with many processes or GPUs: smallest and largest value of each number. */
 void lp_stage_rows_md(const struct lp_findings *findings, const char *path, struct lp_text *out);
 
+/** What a part of a waterfall is: "attention: GEMM", "Gaps between kernels". */
+void lp_part_name_md(const struct lp_waterfall_part *part, struct lp_text *out);
+
+/** The waterfall of the stage with most time; NULL: there is none. */
+const struct lp_waterfall *lp_main_waterfall(const struct lp_findings *findings);
+
+/** "23.7 % (26.0 % while busy)". NaN: not known. */
+void lp_md_share_of(double elapsed, double busy, struct lp_text *out);
+
 /** Problems of the ledger, as a list. */
 void lp_problems_md(const llmperf_profile *profile, struct lp_text *out);
 

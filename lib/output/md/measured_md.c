@@ -3,60 +3,47 @@
 
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
 
-static void put_pair(struct lp_text *out, double analytic, double counted)
+static bool is_counted(const struct lp_findings *findings, const void *row)
 {
-    lp_md_cell_number(out, analytic);
-    lp_md_cell_number(out, counted);
-    lp_md_cell_number(out, analytic > 0 ? counted / analytic : NAN);
+    const struct lp_measured *measured = &((const struct lp_region_finding *)row)->measured;
+
+    (void)findings;
+    return !isnan(measured->flops) || !isnan(measured->bytes);
 }
 
-static void put_row(const struct lp_region_finding *region, struct lp_text *out)
+static void show_calls(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    const struct lp_measured *measured = &region->measured;
-
-    lp_text_puts(out, "|");
-    lp_md_cell_region(out, region->stats.path);
-    lp_md_cell_device(out, region->stats.device);
-    lp_md_cell_count(out, (uint64_t)measured->instances);
-    put_pair(out, region->flops_call / 1e9, measured->flops / 1e9);
-    put_pair(out, region->bytes_call / 1e9, measured->bytes / 1e9);
-    lp_md_cell_number(out, 100 * measured->hfu);
-    lp_text_puts(out, "\n");
-}
-
-static void put_head(struct lp_text *out)
-{
-    lp_text_puts(out, "\n## Hardware counters\n\n"
-                      "| Region | Device | Counted calls | Model GFLOP | Counted GFLOP | "
-                      "Counted/model | Model GB | Counted GB | Counted/model | HFU % |\n"
-                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-}
-
-static void put_foot(struct lp_text *out)
-{
-    lp_text_puts(
-        out,
-        "\nPer call. FLOPs: those of the dtypes that the preset counts, including padding and "
-        "recomputation; larger than the model's if tiles are padded, smaller if work runs in units "
-        "that are not counted. Bytes: device memory traffic; larger than the model's because of "
-        "activations and repeated reads, smaller because of cache hits. More in regions/.\n");
+    (void)findings;
+    lp_md_count(out, (uint64_t)((const struct lp_region_finding *)row)->measured.instances);
 }
 
 void lp_measured_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    bool any = false;
+    static const struct lp_column columns[] = {
+        LP_COLUMN_REGION("Region", struct lp_region_finding, stats.path),
+        LP_COLUMN("GPU", struct lp_region_finding, stats.device),
+        LP_COLUMN_NUMBER("Counted calls", show_calls),
+        LP_COLUMN_TIMES("Model GFLOP", struct lp_region_finding, flops_call, 1e-9),
+        LP_COLUMN_TIMES("Counted GFLOP", struct lp_region_finding, measured.flops, 1e-9),
+        LP_COLUMN_PER("Counted/model", struct lp_region_finding, measured.flops, 1, flops_call),
+        LP_COLUMN_TIMES("Model GB", struct lp_region_finding, bytes_call, 1e-9),
+        LP_COLUMN_TIMES("Counted GB", struct lp_region_finding, measured.bytes, 1e-9),
+        LP_COLUMN_PER("Counted/model", struct lp_region_finding, measured.bytes, 1, bytes_call),
+        LP_COLUMN_TIMES("HFU %", struct lp_region_finding, measured.hfu, 100),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&findings->regions),
+                                    .has = is_counted };
+    size_t before = out->length;
 
-    for (size_t i = 0; i < findings->regions.count; i++) {
-        const struct lp_region_finding *region = &findings->regions.items[i];
-
-        if (isnan(region->measured.flops) && isnan(region->measured.bytes))
-            continue;
-        if (!any)
-            put_head(out);
-        any = true;
-        put_row(region, out);
-    }
-    if (any)
-        put_foot(out);
+    lp_table_add(findings, &table, out);
+    if (out->length > before)
+        lp_text_puts(
+            out,
+            "\nPer call. FLOPs: those of the dtypes that the preset counts, including padding and "
+            "recomputation; larger than the model's if tiles are padded, smaller if work runs in "
+            "units that are not counted. Bytes: device memory traffic; larger than the model's "
+            "because of activations and repeated reads, smaller because of cache hits. More in "
+            "regions/.\n");
 }

@@ -131,7 +131,7 @@ void lp_memory_md(const struct lp_findings *findings, struct lp_text *out)
     if (count == 0)
         return;
     lp_text_puts(out,
-                 "\n## Device memory\n\nMemory that the program allocated from the CUDA driver "
+                 "Memory that the program allocated from the CUDA driver "
                  "during the session. An allocator that divides large blocks itself, such as "
                  "PyTorch's, appears with what it reserves. Not included: memory from before the "
                  "session, CUDA contexts and code, memory nodes of graphs, managed memory.\n\n");

@@ -73,7 +73,6 @@ void lp_ncu_md(const struct lp_findings *findings, size_t limit, struct lp_text 
 
     if (count == 0)
         return;
-    lp_text_puts(out, "\n## Kernels measured by ncu\n\n");
     lp_ncu_head_md(out);
     for (size_t i = 0; i < count; i++)
         lp_ncu_row_md(&kernels->rows.items[i], out);

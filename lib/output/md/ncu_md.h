@@ -7,7 +7,7 @@
 #include "lib/base/text.h"
 #include "lib/findings/findings.h"
 
-/** At most `limit` rows, with a heading; nothing without results of ncu. */
+/** At most `limit` rows, without a heading; nothing without results of ncu. */
 void lp_ncu_md(const struct lp_findings *findings, size_t limit, struct lp_text *out);
 
 /** Head and row of the table. */

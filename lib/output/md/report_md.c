@@ -6,20 +6,16 @@
 #include "lib/output/md/ncu_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
+#include "lib/output/format/row_fields.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
 #include "lib/output/md/tables_md.h"
 #include "lib/base/text.h"
 #include "lib/profile/fields.h"
 
-/* Rows in the report's tables; operators.md and kernels.md have all. */
-#define TOP_REGIONS   20 /* without stages */
-#define TOP_OPERATORS 15
-#define TOP_NAMES     10
-#define TOP_KERNELS   20
-#define TOP_SHAPES    20
-#define TOP_CAPTURES  150 /* 24 layers of five parts */
 /* Advice shown at the top. */
-#define FIRST_ADVICE 3
+#define FIRST_ADVICE    3
+#define TOP_NCU_KERNELS 20
 
 static void add_row(struct lp_text *out, const char *name, const char *value)
 {
@@ -79,7 +75,7 @@ static void add_environment(const struct lp_findings *findings, struct lp_text *
     const llmperf_profile *profile = findings->profile;
     const struct lp_machine *machine = findings->machine;
 
-    lp_text_puts(out, "\n## Environment\n\n| | |\n| --- | --- |\n");
+    lp_text_puts(out, "| | |\n| --- | --- |\n");
     add_row(out, "Run", llmperf_profile_fact(profile, "run_id"));
     add_row(out, "Created", llmperf_profile_fact(profile, "created_at"));
     add_row(out, "llmperf", llmperf_profile_fact(profile, "llmperf_version"));
@@ -114,62 +110,44 @@ static void add_value(struct lp_text *out, const char *name, double value)
     lp_text_puts(out, "\n");
 }
 
-static void add_ledger_counts(const llmperf_ledger *ledger, struct lp_text *out)
+static void add_field(const struct lp_row_field *field, double value, struct lp_text *out)
 {
-    bool counted = ledger->verdict != LLMPERF_VERDICT_NO_DEVICE;
-
-    lp_text_puts(out, "| | |\n| --- | ---: |\n");
-    add_count(out, "Kernel launches expected",
-              counted ? ledger->launches_expected : LLMPERF_UNKNOWN);
-    add_count(out, "Graph launches", counted ? ledger->graph_launches : LLMPERF_UNKNOWN);
-    add_count(out, "Kernels seen", ledger->kernels_seen);
-    add_count(out, "… of graphs", ledger->graph_kernels_seen);
-    add_count(out, "Kernels attributed", ledger->kernels_attributed);
-    add_count(out, "… launched outside of regions", ledger->kernels_outside);
-    add_count(out, "Kernels without a known launch", ledger->kernels_unattributed);
-    add_count(out, "Kernels recorded next to sampled calls, in no total",
-              ledger->kernels_outside_window);
-    add_count(out, "Kernels of triggered windows", ledger->kernels_in_windows);
-    add_count(out, "Launches without a kernel",
-              counted ? ledger->launches_missing : LLMPERF_UNKNOWN);
-    add_count(out, "Memcpy and memset calls", counted ? ledger->memory_calls : LLMPERF_UNKNOWN);
-    add_count(out, "Memcpys and memsets seen", ledger->memory_seen);
-    add_count(out, "Records dropped", ledger->records_dropped);
-    add_count(out, "Records with an invalid time", ledger->records_invalid_time);
-    add_count(out, "Records without a start or an end", ledger->records_incomplete);
-    add_count(out, "Duplicate records", ledger->records_duplicate);
-    add_count(out, "Late records", ledger->records_late);
-    add_count(out, "Graph nodes without a capture region", ledger->graph_nodes_unmapped);
-    add_count(out, "Graphs that can be launched from the device",
-              counted ? ledger->graphs_device_launchable : LLMPERF_UNKNOWN);
-    add_count(out, "Region records dropped", ledger->regions_dropped);
-    add_count(out, "Launches with a correlation id already in use", ledger->launches_duplicate);
-    add_count(out, "Graph records missing", ledger->graph_records_missing);
-    add_count(out, "Memcpy and memset calls without a record", ledger->memory_missing);
-    add_count(out, "Records that begin before their launch", ledger->records_before_launch);
-    add_count(out, "Records of another tool", ledger->records_foreign);
-    add_count(out, "Records with names beyond the limit", ledger->names_over_limit);
-    add_count(out, "Errors of the device source", ledger->source_errors);
-    add_count(out, "Regions cut by the start or the end", ledger->regions_truncated);
-    add_count(out, "Region ends without a begin", ledger->regions_unbalanced);
-    add_count(out, "Regions still open when an enclosing one ended", ledger->regions_abandoned);
-    add_count(out, "Regions beyond the path limit", ledger->regions_over_limit);
-    add_count(out, "Allocations beyond the limit", ledger->allocations_over_limit);
-    add_value(out, "CUPTI overhead ms", ledger->tracing_overhead_ms);
-    add_value(out, "Collected %", counted ? 100 * ledger->sampled_fraction : NAN);
-    add_value(out, "Device time with a known launch %", 100 * ledger->attributed_gpu_time_share);
+    lp_text_puts(out, "| ");
+    for (const char *at = field->json; *at; at++)
+        lp_text_add(out, *at == '_' ? " " : at, 1);
+    lp_text_puts(out, " | ");
+    if (field->type == LP_FIELD_COUNT)
+        lp_md_count(out, (uint64_t)value);
+    else
+        lp_md_number(out, value);
+    lp_text_puts(out, " |\n");
 }
 
-static void add_ledger(const llmperf_profile *profile, const llmperf_ledger *ledger,
-                       struct lp_text *out)
+/* Names as in metrics.json. Counts that are 0 are left out, except for the first ones: of launches
+ * and of what was seen. */
+static void add_ledger(const struct lp_findings *findings, struct lp_text *out)
 {
-    lp_text_printf(out, "\n## Ledger\n\nVerdict: **%s**.\n\n",
-                   llmperf_name(LLMPERF_NAME_VERDICT, ledger->verdict));
-    if (llmperf_profile_problem(profile, 0)) {
-        lp_problems_md(profile, out);
-        lp_text_puts(out, "\n");
+    const struct lp_row_kind *kind = &lp_row_kinds[LP_ROW_LEDGER];
+    llmperf_ledger room;
+    const llmperf_ledger *row = lp_shown_row(findings->profile, LP_ROW_LEDGER, 0, &room);
+    size_t zeros = 0;
+
+    lp_text_printf(out, "Verdict: **%s**.\n\n",
+                   llmperf_name(LLMPERF_NAME_VERDICT, findings->ledger.verdict));
+    lp_problems_md(findings->profile, out);
+    lp_text_puts(out, llmperf_profile_problem(findings->profile, 0) ? "\n| | |\n| --- | ---: |\n"
+                                                                    : "| | |\n| --- | ---: |\n");
+    for (size_t i = 0; i < kind->count; i++) {
+        double value = lp_field_value(&kind->fields[i], row);
+
+        if (!kind->fields[i].json || isnan(value))
+            continue;
+        if (value > 0 || kind->fields[i].offset < offsetof(llmperf_ledger, records_dropped))
+            add_field(&kind->fields[i], value, out);
+        else
+            zeros++;
     }
-    add_ledger_counts(ledger, out);
+    lp_text_printf(out, "\nThe other %zu counts of metrics.json are 0.\n", zeros);
 }
 
 static void add_aggregates(const struct lp_findings *findings, struct lp_text *out)
@@ -177,7 +155,7 @@ static void add_aggregates(const struct lp_findings *findings, struct lp_text *o
     const struct lp_aggregates *sums = &findings->sums;
     bool device = findings->device_known;
 
-    lp_text_puts(out, "\n## Aggregates\n\n| | |\n| --- | ---: |\n");
+    lp_text_puts(out, "| | |\n| --- | ---: |\n");
     add_value(out, "Profiled ms", lp_duration_ms(findings->profile));
     add_value(out, "Device ms, all kernels, memcpys and memsets", device ? sums->device_ms : NAN);
     add_value(out, "Kernels ms", device ? sums->kernel_ms : NAN);
@@ -192,33 +170,34 @@ static void add_aggregates(const struct lp_findings *findings, struct lp_text *o
 /* Shares of the time from the first to the last activity of each device. */
 static void add_devices(const struct lp_findings *findings, struct lp_text *out)
 {
-    size_t count = lp_row_count(findings->profile, LP_ROW_DEVICE);
+    static const struct lp_column columns[] = {
+        LP_COLUMN("GPU", struct lp_device_time, device),
+        LP_COLUMN("First to last activity ms", struct lp_device_time, span_ms),
+        LP_COLUMN_PER("Busy %", struct lp_device_time, busy_ms, 100, span_ms),
+        LP_COLUMN_PER("Waiting for launches %", struct lp_device_time, idle_launch_ms, 100,
+                      span_ms),
+        LP_COLUMN_PER("Gaps %", struct lp_device_time, idle_wait_ms, 100, span_ms),
+        LP_COLUMN_PER("Host did not launch for 1 ms or longer %", struct lp_device_time,
+                      idle_host_ms, 100, span_ms),
+        LP_COLUMN("Launched ahead by ms", struct lp_device_time, queued_ms),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns),
+                                    LP_TABLE_ROWS(findings->profile, LP_ROW_DEVICE) };
 
-    if (count > 0)
-        lp_text_puts(out,
-                     "\n| GPU | First to last activity ms | Busy % | Waiting for launches % | "
-                     "Gaps % | Host did not launch for 1 ms or longer % | Launched ahead by ms "
-                     "|\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    for (size_t i = 0; i < count; i++) {
-        const struct lp_device_time *row = lp_row_at(findings->profile, LP_ROW_DEVICE, i);
+    lp_text_puts(out, table.row_count > 0 ? "\n" : "");
+    lp_table_add(findings, &table, out);
+}
 
-        lp_text_puts(out, "|");
-        lp_md_cell_device(out, row->device);
-        lp_md_cell_number(out, row->span_ms);
-        lp_md_cell_number(out, 100 * row->busy_ms / row->span_ms);
-        lp_md_cell_number(out, 100 * row->idle_launch_ms / row->span_ms);
-        lp_md_cell_number(out, 100 * row->idle_wait_ms / row->span_ms);
-        lp_md_cell_number(out, 100 * row->idle_host_ms / row->span_ms);
-        lp_md_cell_number(out, row->queued_ms);
-        lp_text_puts(out, "\n");
-    }
+static void add_aggregates_and_devices(const struct lp_findings *findings, struct lp_text *out)
+{
+    add_aggregates(findings, out);
+    add_devices(findings, out);
 }
 
 static void add_notes(const struct lp_findings *findings, struct lp_text *out)
 {
     const char *note;
 
-    lp_text_puts(out, "\n## Notes\n\n");
     for (size_t i = 0; (note = llmperf_profile_note(findings->profile, i)); i++) {
         lp_text_puts(out, "- ");
         lp_md_text(out, note);
@@ -229,90 +208,99 @@ static void add_notes(const struct lp_findings *findings, struct lp_text *out)
                  "- " LP_MD_UNKNOWN " marks an unknown value. Percentiles are accurate to 2 %.\n");
 }
 
-static void add_title(const struct lp_findings *findings, struct lp_text *out)
+/* A complete run says so below its advice, any other at the top. */
+static bool is_good(const struct lp_findings *findings)
 {
-    lp_text_puts(out, "# ");
-    lp_md_text(out, findings->about.title);
-    lp_text_puts(out, "\n\n");
-    lp_verdict_md(findings, out);
-    lp_headline_md(findings, out);
+    return findings->ledger.verdict == LLMPERF_VERDICT_COMPLETE ||
+           findings->ledger.verdict == LLMPERF_VERDICT_SAMPLED;
+}
+
+static void add_first_advice(const struct lp_findings *findings, struct lp_text *out)
+{
     if (findings->advice.rows.count == 0)
+        lp_text_puts(out, "Nothing to recommend from the numbers of this run.\n");
+    lp_advice_md(findings, 0, FIRST_ADVICE, out);
+    if (!is_good(findings))
         return;
-    lp_text_puts(out, "\nWhat to look at first:\n\n");
-    lp_advice_md(findings, FIRST_ADVICE, out);
+    lp_text_puts(out, "\n");
+    lp_verdict_md(findings, out);
 }
 
-static void add_advice(const struct lp_findings *findings, struct lp_text *out)
+static void add_further_advice(const struct lp_findings *findings, struct lp_text *out)
 {
-    lp_text_puts(out, "\n## Recommendations\n\n");
-    if (findings->advice.rows.count == 0)
-        lp_text_puts(out, "None: no rule applies to this run.\n");
-    lp_advice_md(findings, SIZE_MAX, out);
+    lp_advice_md(findings, FIRST_ADVICE, SIZE_MAX, out);
 }
 
-/* Tables of measurements, then of findings. */
-static int add_sections(const struct lp_findings *findings, struct lp_text *out)
+static void add_ncu(const struct lp_findings *findings, struct lp_text *out)
 {
-    int status;
+    lp_ncu_md(findings, lp_findings_top(findings, TOP_NCU_KERNELS), out);
+}
 
-    lp_ncu_md(findings, lp_findings_top(findings, TOP_KERNELS), out);
-    lp_text_puts(out, "\n## Where the time goes\n\n");
-    lp_waterfall_md(findings, out);
-    lp_text_puts(out, "\n## Per-stage timings\n\n");
-    if ((status = lp_table_stages(findings, lp_findings_top(findings, TOP_REGIONS), out)) < 0)
-        return status;
-    lp_vision_md(findings, out);
-    lp_requests_md(findings, out);
-    lp_text_puts(out, "\n## MFU and MBU\n\n");
-    lp_utilisation_md(findings, out);
-    lp_energy_md(findings, out);
-    lp_text_puts(out, "\n## Roofline\n\n");
-    lp_roofline_md(findings, out);
-    lp_measured_md(findings, out);
-    lp_text_puts(out, "\n## Top operators\n\n");
-    if ((status = lp_table_operators(findings->profile, lp_findings_top(findings, TOP_OPERATORS),
-                                     out)) < 0)
-        return status;
-    lp_text_puts(out, "\n## Top kernels\n\n");
-    lp_table_kernel_names(findings, lp_findings_top(findings, TOP_NAMES), out);
-    if ((status = lp_table_kernels(findings->profile, lp_findings_top(findings, TOP_KERNELS), false,
-                                   out)) < 0)
-        return status;
-    lp_text_puts(out, "\n## Kernel shapes\n\n");
-    lp_shapes_md(findings, lp_findings_top(findings, TOP_SHAPES), out);
-    if (findings->tables.captures.count > 0) {
-        lp_text_puts(out, "\n## CUDA graphs by captured region\n\n");
-        lp_captures_md(findings, TOP_CAPTURES, out);
-    }
-    lp_text_puts(out, "\n## Kernel classes per stage\n\n");
-    lp_table_classes(findings, out);
-    lp_host_calls_md(findings, out);
-    lp_memory_md(findings, out);
-    lp_ranks_md(findings, out);
-    lp_collectives_md(findings, lp_findings_top(findings, TOP_KERNELS), out);
-    lp_text_puts(out, "\n## Iterations\n\n");
-    lp_iterations_md(findings, out);
-    if (findings->tables.windows.count > 0) {
-        lp_text_puts(out, "\n## Triggered windows\n\n");
-        lp_windows_md(findings, out);
-    }
-    return 0;
+const struct lp_section lp_sections[] = {
+    { "waterfall", "Where the time goes", lp_waterfall_md },
+    { "advice", "What to look at first", add_first_advice },
+    { "further-advice", "Further advice", add_further_advice },
+    { "further-waterfalls", "Where the time of the other stages goes", lp_other_waterfalls_md },
+    { "ncu-section", "Kernels measured by ncu", add_ncu },
+    { "timeline-section", "Timeline", NULL },
+    { "stages-section", "Stages", lp_stages_section_md },
+    { "requests-section", "Requests", lp_requests_md },
+    { "roofline", "Roofline, MFU and MBU", lp_use_md },
+    { "iterations", "Calls of stages", lp_iterations_md },
+    { "classes-section", "Kernel classes", lp_classes_md },
+    { "operators-section", "Operators", lp_operators_section_md },
+    { "kernels-section", "Kernels", lp_kernels_section_md },
+    { "shapes", "Kernel shapes", lp_shapes_md },
+    { "captures-section", "CUDA graphs by captured region", lp_captures_md },
+    { "counters-section", "Hardware counters", lp_measured_md },
+    { "ranks-section", "GPUs that work together", lp_ranks_md },
+    { "collectives-section", "Collectives", lp_collectives_md },
+    { "host_calls-section", "Host calls that block", lp_host_calls_md },
+    { "memory-section", "Device memory", lp_memory_md },
+    { "energy-section", "Energy and clocks", lp_energy_md },
+    { "windows-section", "Triggered windows", lp_windows_md },
+    { "aggregates-section", "Aggregates", add_aggregates_and_devices },
+    { "ledger-section", "Completeness", add_ledger },
+    { "environment-section", "Environment", add_environment },
+    { "notes", "Notes", add_notes },
+};
+const size_t lp_section_count = sizeof(lp_sections) / sizeof(lp_sections[0]);
+
+/* Nothing if the section is empty. */
+static void add_section(const struct lp_findings *findings, const struct lp_section *section,
+                        struct lp_text *out)
+{
+    size_t before = out->length, begin;
+
+    lp_text_printf(out, "\n## %s\n\n", section->title);
+    begin = out->length;
+    section->add(findings, out);
+    if (out->failed)
+        return;
+    while (out->length > begin && out->bytes[out->length - 2] == '\n')
+        out->length--;
+    if (out->length == begin)
+        out->length = before;
+    out->bytes[out->length] = '\0';
 }
 
 int lp_report_md(const llmperf_profile *profile, struct lp_text *out)
 {
     const struct lp_findings *findings;
-    int status;
+    int status = lp_findings_of(profile, &findings);
 
-    if ((status = lp_findings_of(profile, &findings)) == 0) {
-        add_title(findings, out);
-        add_environment(findings, out);
-        add_aggregates(findings, out);
-        add_devices(findings, out);
-        status = add_sections(findings, out);
-        add_advice(findings, out);
-        add_ledger(profile, &findings->ledger, out);
-        add_notes(findings, out);
+    if (status < 0)
+        return status;
+    lp_text_puts(out, "# ");
+    lp_md_text(out, findings->about.title);
+    lp_text_puts(out, "\n\n");
+    if (!is_good(findings)) {
+        lp_verdict_md(findings, out);
+        lp_text_puts(out, "\n");
     }
-    return status;
+    lp_headline_md(findings, out);
+    for (size_t i = 0; i < lp_section_count; i++)
+        if (lp_sections[i].add)
+            add_section(findings, &lp_sections[i], out);
+    return 0;
 }

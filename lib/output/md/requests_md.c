@@ -5,6 +5,7 @@
 
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
 #include "lib/profile/fields.h"
 
 #define LOAD_ROWS 16u
@@ -95,33 +96,46 @@ static void put_cost(const struct lp_serving_finding *serving, struct lp_text *o
     put_number(out, " at ", serving->gpu_hour, " an hour).\n");
 }
 
-static void put_slow(const llmperf_profile *profile, struct lp_text *out)
+static void show_request(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    const char *list = "";
-    size_t shown = 0;
+    const llmperf_slow_request *request = row;
 
-    lp_text_puts(out, "\n| Slowest in | Request | Prompt | Output | Queue ms | TTFT ms | TPOT ms | "
-                      "Longest ITL ms | End-to-end ms |\n| --- | ---: | ---: | ---: | ---: | "
-                      "---: | ---: | ---: | ---: |\n");
-    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_SLOW_REQUEST); i++) {
+    (void)findings;
+    lp_md_count(out, request->id == LLMPERF_UNKNOWN ? request->request : request->id);
+}
+
+static void put_slow(const struct lp_findings *findings, struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN("Slowest in", llmperf_slow_request, slow_in),
+        LP_COLUMN_NUMBER("Request", show_request),
+        LP_COLUMN("Prompt", llmperf_slow_request, prompt_tokens),
+        LP_COLUMN("Output", llmperf_slow_request, output_tokens),
+        LP_COLUMN("Queue ms", llmperf_slow_request, queue_ms),
+        LP_COLUMN("TTFT ms", llmperf_slow_request, ttft_ms),
+        LP_COLUMN("TPOT ms", llmperf_slow_request, tpot_ms),
+        LP_COLUMN("Longest ITL ms", llmperf_slow_request, itl_max_ms),
+        LP_COLUMN("End-to-end ms", llmperf_slow_request, e2e_ms),
+    };
+    const llmperf_profile *profile = findings->profile;
+    struct lp_table table = { LP_TABLE_COLUMNS(columns),
+                              LP_TABLE_ROWS(profile, LP_ROW_SLOW_REQUEST) };
+    const llmperf_slow_request *rows[SLOW_ROWS * LP_LATENCIES];
+    size_t shown = 0, of_list = 0, count = table.row_count;
+
+    for (size_t i = 0; i < count && shown < SLOW_ROWS * LP_LATENCIES; i++) {
         const llmperf_slow_request *row = lp_row_at(profile, LP_ROW_SLOW_REQUEST, i);
 
-        shown = strcmp(list, row->slow_in) == 0 ? shown + 1 : 0;
-        list = row->slow_in;
-        if (shown >= SLOW_ROWS)
-            continue;
-        lp_text_puts(out, "|");
-        lp_md_cell_text(out, row->slow_in);
-        lp_md_cell_count(out, row->id == LLMPERF_UNKNOWN ? row->request : row->id);
-        lp_md_cell_count(out, row->prompt_tokens);
-        lp_md_cell_count(out, row->output_tokens);
-        lp_md_cell_number(out, row->queue_ms);
-        lp_md_cell_number(out, row->ttft_ms);
-        lp_md_cell_number(out, row->tpot_ms);
-        lp_md_cell_number(out, row->itl_max_ms);
-        lp_md_cell_number(out, row->e2e_ms);
-        lp_text_puts(out, "\n");
+        of_list =
+            shown > 0 && strcmp(rows[shown - 1]->slow_in, row->slow_in) == 0 ? of_list + 1 : 0;
+        if (of_list < SLOW_ROWS)
+            rows[shown++] = row;
     }
+    table.rows = rows;
+    table.row_size = 0;
+    table.row_count = shown;
+    lp_text_puts(out, "\n");
+    lp_table_add(findings, &table, out);
 }
 
 /* Every so many intervals, so that there are few rows; metrics.json has all. */
@@ -158,13 +172,11 @@ void lp_requests_md(const struct lp_findings *findings, struct lp_text *out)
 
     if (!serving->totals)
         return;
-    lp_text_puts(out, "\n## Requests\n\n");
     put_counts(serving->totals, out);
     put_goodput(serving, out);
     put_latencies(serving, out);
     put_interference(serving, out);
     put_cost(serving, out);
-    if (lp_row_count(findings->profile, LP_ROW_SLOW_REQUEST) > 0)
-        put_slow(findings->profile, out);
+    put_slow(findings, out);
     put_load(findings->profile, out);
 }

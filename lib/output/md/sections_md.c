@@ -7,62 +7,34 @@
 #include "lib/base/number.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/tables_md.h"
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
 
-/* Shares are of means: tier light knows the device times of some calls only. */
-static void spread_row(const llmperf_iteration_stats *stats, const llmperf_iteration_stats *wall,
-                       struct lp_text *out)
-{
-    lp_md_cell_number(out, stats->mean_ms);
-    lp_md_cell_number(out, 100 * stats->mean_ms / wall->mean_ms);
-    lp_md_percentiles(out, LP_ROW_SPREAD, stats);
-    lp_md_cell_number(out, stats->max_ms);
-    lp_text_puts(out, "\n");
-}
+#define TOP_REGIONS 20 /* where there are no stages */
 
+/* Shares are of means: tier light knows the device times of some calls only. */
 static void time_rows(const struct lp_stage_iterations *stage, struct lp_text *out)
 {
+    const llmperf_iteration_stats *wall = &stage->times[LP_TIME_WALL];
+    const llmperf_iteration_stats *elapsed = &stage->times[LP_TIME_ELAPSED];
+    const llmperf_iteration_stats *whole = elapsed->count == wall->count ? elapsed : wall;
+
     for (size_t i = 0; i < LP_TIMES; i++) {
-        if (stage->times[i].count == 0)
+        const llmperf_iteration_stats *stats = &stage->times[i];
+
+        if (stats->count == 0)
             continue;
         lp_text_puts(out, "| ");
         for (int level = 0; level < lp_time_names[i].level; level++)
             lp_text_puts(out, "…");
         lp_text_printf(out, "%s%s |", lp_time_names[i].level > 0 ? " " : "",
                        lp_time_names[i].heading);
-        spread_row(&stage->times[i], &stage->times[LP_TIME_WALL], out);
-    }
-}
-
-/* Host time before the first and after the last kernel. */
-static void host_row(const struct lp_stage_iterations *stage, struct lp_text *out)
-{
-    const llmperf_iteration_stats *wall = &stage->times[LP_TIME_WALL];
-
-    if (!(stage->host_ms > 0))
-        return;
-    lp_text_puts(out, "| Host only, before and after the GPU work |");
-    lp_md_cell_number(out, stage->host_ms / (double)wall->count);
-    lp_md_cell_number(out, 100 * stage->host_ms / wall->sum_ms);
-    for (int i = 0; i < 4; i++)
-        lp_md_cell_number(out, NAN);
-    lp_text_puts(out, "\n");
-}
-
-static void class_rows(const struct lp_findings *findings, const struct lp_stage_iterations *stage,
-                       struct lp_text *out)
-{
-    for (size_t i = 0; i < stage->class_count; i++) {
-        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
-
-        llmperf_profile_iteration_stats(findings->profile, stage->first_class + i, &stats);
-        if (!(stats.sum_ms > 0))
-            continue;
-        lp_text_puts(out, "| Kernels: ");
-        lp_md_text(out, stats.quantity);
-        lp_text_puts(out, " |");
-        spread_row(&stats, &stage->times[LP_TIME_WALL], out);
+        lp_md_cell_number(out, stats->mean_ms);
+        lp_md_cell_number(out, 100 * stats->mean_ms / whole->mean_ms);
+        lp_md_percentiles(out, LP_ROW_SPREAD, stats);
+        lp_md_cell_number(out, stats->max_ms);
+        lp_text_puts(out, "\n");
     }
 }
 
@@ -103,29 +75,20 @@ static void add_estimates(const struct lp_stage_iterations *stage, struct lp_tex
                        LP_NUMBER(stage->first.wall_ms, 4), LP_NUMBER(stage->first.busy_ms, 4));
 }
 
-static void add_stage(const struct lp_findings *findings, const struct lp_stage_iterations *stage,
-                      struct lp_text *out)
+static void add_stage(const struct lp_stage_iterations *stage, struct lp_text *out)
 {
-    lp_text_puts(out, "### ");
+    uint64_t calls = stage->times[LP_TIME_WALL].count, collected = stage->times[LP_TIME_BUSY].count;
+
     lp_md_code(out, stage->region);
-    lp_text_puts(out, "\n\n");
-    lp_md_count(out, stage->times[LP_TIME_WALL].count);
-    lp_text_puts(out, stage->times[LP_TIME_WALL].count == 1 ? " iteration" : " iterations");
-    if (stage->times[LP_TIME_BUSY].count > 0 &&
-        stage->times[LP_TIME_BUSY].count < stage->times[LP_TIME_WALL].count) {
-        lp_text_puts(out, ", device times of ");
-        lp_md_count(out, stage->times[LP_TIME_BUSY].count);
-        lp_text_puts(out, " of them");
-    }
-    lp_text_puts(out, ".\n\n");
-    lp_text_puts(out, "| Part | Mean ms | Of wall % |");
+    lp_text_printf(out, ": %" PRIu64 " calls", calls);
+    if (collected > 0 && collected < calls)
+        lp_text_printf(out, ", device times of %" PRIu64 " of them", collected);
+    lp_text_puts(out, ".\n\n| Part | Mean ms | Of a call % |");
     lp_md_percentile_heads(out);
     lp_text_puts(out, " Max ms |\n| --- | ---: | ---: |");
     lp_md_percentile_rules(out);
     lp_text_puts(out, " ---: |\n");
     time_rows(stage, out);
-    host_row(stage, out);
-    class_rows(findings, stage, out);
     add_estimates(stage, out);
     if (stage->overlaps)
         lp_text_puts(out, "\nSeveral calls ran on the device at once: the idle time of one "
@@ -133,18 +96,18 @@ static void add_stage(const struct lp_findings *findings, const struct lp_stage_
     lp_text_puts(out, "\n");
 }
 
+/* One call has no spread, and its parts are in its waterfall. */
 void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (findings->stages.count == 0) {
-        lp_text_puts(out, "Unknown: no stage was recorded iteration by iteration.\n");
-        return;
-    }
+    size_t before = out->length;
+
     for (size_t i = 0; i < findings->stages.count; i++)
-        add_stage(findings, &findings->stages.items[i], out);
-    lp_text_puts(out, "Waiting for launch: the GPU was idle because the host had not launched the "
-                      "next work yet. Gaps between kernels: the next work was launched in time, "
-                      "but a dependency or the GPU's own latency delayed it. Kernel times are "
-                      "sums, so kernels that run at the same time both count.\n");
+        if (findings->stages.items[i].times[LP_TIME_WALL].count > 1)
+            add_stage(&findings->stages.items[i], out);
+    if (out->length > before)
+        lp_text_puts(out, "Waiting for launch: the GPU was idle because the host had not launched "
+                          "the next work yet. Gaps between kernels: the next work was launched in "
+                          "time, but a dependency or the GPU's own latency delayed it.\n");
 }
 
 static const char *capital(uint32_t severity)
@@ -154,24 +117,43 @@ static const char *capital(uint32_t severity)
     return words[severity - LLMPERF_SEVERITY_HIGH];
 }
 
+/* ", saves up to 40.9 ms** (0.160 ms a call: 978 tokens/s instead of 845)" */
 static void add_saving(const struct lp_recommendation *row, struct lp_text *out)
 {
-    if (!(row->advice.saving_ms > 0))
+    const llmperf_advice *advice = &row->advice;
+    bool rate = !isnan(advice->mended_tokens_per_s);
+
+    if (!(advice->saving_ms > 0)) {
+        lp_text_puts(out, "**");
         return;
-    lp_text_printf(out, " Possible saving: up to %s ms", LP_NUMBER(row->advice.saving_ms, 4));
-    lp_gain_words(row, out);
+    }
+    lp_text_printf(out, ", saves up to %s ms**", LP_NUMBER(advice->saving_ms, 3));
+    if (!isnan(advice->saving_call_ms))
+        lp_text_printf(out, " (%s ms a call%s", LP_NUMBER(advice->saving_call_ms, 3),
+                       rate ? ": " : ")");
+    if (rate)
+        lp_text_printf(out, "%s%s tokens/s instead of %s)",
+                       isnan(advice->saving_call_ms) ? " (" : "",
+                       LP_NUMBER(advice->mended_tokens_per_s, 3), LP_NUMBER(row->tokens_per_s, 3));
 }
 
-void lp_advice_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
+void lp_advice_md(const struct lp_findings *findings, size_t first, size_t last,
+                  struct lp_text *out)
 {
     size_t count = findings->advice.rows.count;
 
-    for (size_t i = 0; i < count && i < limit; i++) {
+    for (size_t i = first; i < count && i < last; i++) {
         const llmperf_advice *row = &findings->advice.rows.items[i].advice;
 
-        lp_text_printf(out, "%zu. **%s**: ", i + 1, capital(row->severity));
-        lp_md_text(out, row->text);
+        lp_text_printf(out, "%zu. **%s", i + 1, capital(row->severity));
         add_saving(&findings->advice.rows.items[i], out);
+        lp_text_puts(out, ": ");
+        lp_md_text(out, row->text);
+        if (row->stage && strchr(row->stage, '/')) {
+            lp_text_puts(out, " Rows: ");
+            lp_md_code(out, row->stage);
+            lp_text_puts(out, ".");
+        }
         lp_text_puts(out, "\n");
     }
 }
@@ -203,7 +185,7 @@ static void vision_line(const struct lp_findings *findings, const char *inner, c
     lp_text_puts(out, ".\n");
 }
 
-void lp_vision_md(const struct lp_findings *findings, struct lp_text *out)
+static void add_vision(const struct lp_findings *findings, struct lp_text *out)
 {
     for (size_t i = 0; i < findings->regions.count; i++)
         for (size_t k = 0; k < findings->regions.count; k++) {
@@ -214,6 +196,12 @@ void lp_vision_md(const struct lp_findings *findings, struct lp_text *out)
                 lp_findings_is_first(findings, i) && lp_findings_is_first(findings, k))
                 vision_line(findings, inner->path, outer->path, out);
         }
+}
+
+void lp_stages_section_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    lp_table_stages(findings, lp_findings_top(findings, TOP_REGIONS), out);
+    add_vision(findings, out);
 }
 
 void lp_variation_md(const struct lp_findings *findings, struct lp_text *out)

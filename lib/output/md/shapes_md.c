@@ -11,6 +11,7 @@
 #include "lib/output/md/sections_md.h"
 
 #define REASONS_MOST 12
+#define TOP_SHAPES   20
 
 struct rows {
     LP_VECTOR(llmperf_kernel_shape) items; /* rows of all layers together */
@@ -177,8 +178,9 @@ static void add_sources(const struct rows *rows, struct lp_text *out)
     lp_text_puts(out, "\n");
 }
 
-void lp_shapes_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
+void lp_shapes_md(const struct lp_findings *findings, struct lp_text *out)
 {
+    size_t limit = lp_findings_top(findings, TOP_SHAPES);
     struct rows rows = { .items = { NULL, 0, 0 } };
 
     if (add_up(&findings->kernel_shapes, &rows) < 0) {

@@ -8,6 +8,7 @@
 #include "lib/base/vector.h"
 #include "lib/findings/limits/facts.h"
 #include "lib/output/format/markdown.h"
+#include "lib/output/md/table.h"
 #include "lib/output/md/tables_md.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
@@ -23,67 +24,85 @@ struct shown_list {
     LP_VECTOR(struct shown) items;
     bool stages;  /* false: the outermost regions */
     bool walls;   /* a row has a wall time */
+    bool timed;   /* a row has a complete call */
+    bool busy;    /* a row has a busy time */
     bool warm_up; /* a row has a first call that is warm-up */
     bool at_once; /* calls of a row ran at the same time */
 };
 
 /* A nested stage is marked, because its time is part of its parent's. */
-static void stage_cell(const llmperf_region_stats *region, uint32_t process_id, struct lp_text *out)
+static void show_stage(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    lp_text_puts(out, region->depth > 0 && *region->path ? " ↳" : "");
-    lp_md_cell_region_of(out, region->path, process_id);
+    const llmperf_region_stats *region = &((const struct lp_region_finding *)row)->stats;
+
+    lp_text_puts(out, region->depth > 0 && *region->path ? "↳ " : "");
+    lp_show_region(findings, row, out);
 }
 
-static void stage_time_row(const struct lp_findings *findings, const struct shown_list *list,
-                           const struct lp_region_finding *row, struct lp_text *out)
+/* Elapsed times; NULL: the clock is the host's. */
+static const llmperf_iteration_stats *elapsed_of(const struct lp_findings *findings,
+                                                 const struct lp_region_finding *row)
 {
-    const llmperf_region_stats *region = &row->known;
     const struct lp_stage_iterations *stage =
-        row->clock == LLMPERF_CLOCK_DEVICE ? lp_findings_iterations(findings, region->path) : NULL;
-    const llmperf_iteration_stats *elapsed = stage ? &stage->times[LP_TIME_ELAPSED] : NULL;
+        row->clock == LLMPERF_CLOCK_DEVICE ? lp_findings_iterations(findings, row->stats.path)
+                                           : NULL;
 
-    lp_text_puts(out, "|");
-    stage_cell(region, lp_shown_process(findings->profile, region->process_id), out);
-    lp_text_puts(out, elapsed ? " GPU |" : " host |");
-    lp_md_cell_count(out, region->instances);
-    lp_md_cell_number(out, row->active_ms);
-    lp_md_cell_number(out, row->call_ms);
-    lp_md_cell_number(out, row->variation * row->call_ms);
-    if (elapsed)
-        lp_md_percentiles(out, LP_ROW_SPREAD, elapsed);
-    else
-        lp_md_percentiles(out, LP_ROW_REGION, region);
-    lp_md_cell_number(out, region->wall_mean_ms);
-    if (list->warm_up)
-        lp_md_cell_number(out, row->warm_up_ms);
-    if (list->at_once)
-        lp_md_cell_number(out, row->at_once);
-    lp_md_cell_count(out, region->tokens);
-    lp_md_cell_number(out, row->tokens_per_s);
-    lp_text_puts(out, "\n");
+    return stage ? &stage->times[LP_TIME_ELAPSED] : NULL;
 }
 
-static void stage_device_row(const struct lp_region_finding *row, uint32_t process_id, bool sampled,
-                             struct lp_text *out)
+static void show_clock(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    const llmperf_region_stats *region = &row->stats;
+    lp_text_puts(out, elapsed_of(findings, row) ? "GPU" : "host");
+}
 
-    lp_text_puts(out, "|");
-    stage_cell(region, process_id, out);
-    lp_md_cell_device(out, region->device);
-    if (sampled)
-        lp_md_cell_count(out, row->collected_calls);
-    lp_md_cell_number(out, row->collected_ms);
-    lp_md_cell_number(out, region->gpu_busy_ms);
-    lp_md_cell_number(out, 100 * row->busy_share);
-    lp_md_cell_number(out, row->collected_ms > 0 && !isnan(region->idle_ms)
-                               ? fmax(row->collected_ms - region->gpu_busy_ms, 0)
-                               : region->idle_ms);
-    lp_md_cell_number(out, region->exclusive_gpu_busy_ms);
-    lp_md_cell_number(out, region->kernel_ms);
-    lp_md_cell_count(out, region->kernel_count);
-    lp_md_cell_number(out, region->memcpy_ms);
-    lp_text_puts(out, "\n");
+static void show_std(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    const struct lp_region_finding *region = row;
+
+    (void)findings;
+    lp_md_number(out, region->variation * region->call_ms);
+}
+
+static void show_percentile(const struct lp_findings *findings, const struct lp_region_finding *row,
+                            size_t number, struct lp_text *out)
+{
+    const llmperf_iteration_stats *elapsed = elapsed_of(findings, row);
+
+    lp_md_number(out, elapsed ? lp_percentile(LP_ROW_SPREAD, elapsed, number)
+                              : lp_percentile(LP_ROW_REGION, &row->known, number));
+}
+
+static void show_p50(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    show_percentile(findings, row, 0, out);
+}
+
+static void show_p95(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    show_percentile(findings, row, 1, out);
+}
+
+static void show_p99(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    show_percentile(findings, row, 2, out);
+}
+
+static void show_collected(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    lp_md_count(out, lp_is_sampled(findings->profile)
+                         ? ((const struct lp_region_finding *)row)->collected_calls
+                         : LLMPERF_UNKNOWN);
+}
+
+static void show_idle(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    const struct lp_region_finding *region = row;
+    double idle_ms = region->stats.idle_ms;
+
+    (void)findings;
+    lp_md_number(out, region->collected_ms > 0 && !isnan(idle_ms)
+                          ? fmax(region->collected_ms - region->stats.gpu_busy_ms, 0)
+                          : idle_ms);
 }
 
 /* Rows of a region on several devices repeat its wall times, which are shown once. */
@@ -120,6 +139,8 @@ static int add_row(struct shown_list *list, const struct lp_findings *findings, 
         return 0;
     }
     list->walls = list->walls || *region->path;
+    list->timed = list->timed || region->instances > 0;
+    list->busy = list->busy || region->gpu_busy_ms > 0;
     list->warm_up = list->warm_up || findings->regions.items[index].warm_up_ms > 0;
     list->at_once = list->at_once || findings->regions.items[index].at_once > 1;
     return lp_vector_push(
@@ -149,29 +170,31 @@ static int find_shown(struct shown_list *list, const struct lp_findings *finding
     return 0;
 }
 
-static void add_time_heads(const struct shown_list *list, struct lp_text *out)
-{
-    lp_text_puts(out, "| Region | Clock | Calls | Time ms | Mean ms | Std ms |");
-    lp_md_percentile_heads(out);
-    lp_text_printf(out,
-                   " Host mean ms |%s%s Tokens | Tokens/s |\n"
-                   "| --- | --- | ---: | ---: | ---: | ---: |",
-                   list->warm_up ? " Warm-up ms |" : "", list->at_once ? " At a time |" : "");
-    lp_md_percentile_rules(out);
-    lp_text_printf(out, " ---: |%s%s ---: | ---: |\n", list->warm_up ? " ---: |" : "",
-                   list->at_once ? " ---: |" : "");
-}
-
 static void add_time_table(const struct lp_findings *findings, const struct shown_list *list,
-                           size_t count, struct lp_text *out)
+                           const struct lp_region_finding **rows, size_t count, struct lp_text *out)
 {
-    add_time_heads(list, out);
-    for (size_t i = 0; i < count; i++) {
-        const struct lp_region_finding *row = &findings->regions.items[list->items.items[i].first];
+    static const struct lp_column columns[] = {
+        LP_COLUMN_WORDS("Stage", show_stage),
+        LP_COLUMN_WORDS("Clock", show_clock),
+        LP_COLUMN("Calls", struct lp_region_finding, known.instances),
+        LP_COLUMN("Time ms", struct lp_region_finding, active_ms),
+        LP_COLUMN("Mean ms", struct lp_region_finding, call_ms),
+        LP_COLUMN_NUMBER("Std ms", show_std),
+        LP_COLUMN_NUMBER("p50 ms", show_p50),
+        LP_COLUMN_NUMBER("p95 ms", show_p95),
+        LP_COLUMN_NUMBER("p99 ms", show_p99),
+        LP_COLUMN("Host mean ms", struct lp_region_finding, known.wall_mean_ms),
+        LP_COLUMN("Warm-up ms", struct lp_region_finding, warm_up_ms),
+        LP_COLUMN("Tokens", struct lp_region_finding, known.tokens),
+        LP_COLUMN("Tokens/s", struct lp_region_finding, tokens_per_s),
+        LP_COLUMN("Calls at a time", struct lp_region_finding, at_once),
+    };
+    struct lp_table table = { LP_TABLE_COLUMNS(columns), .rows = rows, .row_count = count };
 
-        if (*row->stats.path)
-            stage_time_row(findings, list, row, out);
-    }
+    table.column_count -= !list->at_once;
+    lp_table_add(findings, &table, out);
+    if (!list->timed)
+        return;
     lp_text_puts(
         out, "\nTime is the time in which at least one call was in progress; mean and std are of "
              "one call. Clock host: from the begin to the end of the region. Clock GPU: the host "
@@ -188,28 +211,32 @@ static void add_time_table(const struct lp_findings *findings, const struct show
 }
 
 static void add_device_table(const struct lp_findings *findings, const struct shown_list *list,
-                             size_t count, struct lp_text *out)
+                             const struct lp_region_finding **rows, size_t count,
+                             struct lp_text *out)
 {
-    bool sampled = lp_is_sampled(findings->profile);
+    static const struct lp_column columns[] = {
+        LP_COLUMN_WORDS("Stage", show_stage),
+        LP_COLUMN("GPU", struct lp_region_finding, stats.device),
+        LP_COLUMN_NUMBER("Collected calls", show_collected),
+        LP_COLUMN("Time ms", struct lp_region_finding, collected_ms),
+        LP_COLUMN("GPU busy ms", struct lp_region_finding, stats.gpu_busy_ms),
+        LP_COLUMN_TIMES("Busy %", struct lp_region_finding, busy_share, 100),
+        LP_COLUMN_NUMBER("Idle ms", show_idle),
+        LP_COLUMN("Own busy ms", struct lp_region_finding, stats.exclusive_gpu_busy_ms),
+        LP_COLUMN("Kernels ms", struct lp_region_finding, stats.kernel_ms),
+        LP_COLUMN("Kernels", struct lp_region_finding, stats.kernel_count),
+        LP_COLUMN("Memcpys ms", struct lp_region_finding, stats.memcpy_ms),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), .rows = rows, .row_count = count };
 
-    lp_text_printf(out,
-                   "| Region | Device |%s Time ms | GPU busy ms | Busy %% | Idle ms | Own busy ms "
-                   "| Kernels ms | Kernels | Memcpys ms |\n"
-                   "| --- | ---: |%s ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
-                   sampled ? " Collected calls |" : "", sampled ? " ---: |" : "");
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < list->items.items[i].rows; k++) {
-            const struct lp_region_finding *row =
-                &findings->regions.items[list->items.items[i].first + k];
-
-            stage_device_row(row, lp_shown_process(findings->profile, row->stats.process_id),
-                             sampled, out);
-        }
+    lp_table_add(findings, &table, out);
+    if (!list->busy)
+        return;
     lp_text_puts(out, "\nGPU busy is the union of device intervals of work launched in the region, "
                       "nested regions included; own busy excludes them; kernels ms is a sum. Busy "
                       "and idle add up to the time. Busy is above 100 % only where the region is "
                       "not a stage and the host left it before its device work was done.\n");
-    if (sampled)
+    if (lp_is_sampled(findings->profile))
         lp_text_puts(
             out,
             "\nThis run was sampled: all columns of this table are for the collected calls (–: of "
@@ -217,33 +244,58 @@ static void add_device_table(const struct lp_findings *findings, const struct sh
             "mean of all calls of the table above, since collecting makes a call longer.\n");
 }
 
+/* Rows of the chosen regions: of each the first, or one for each device. */
+static size_t rows_of(const struct lp_findings *findings, const struct shown_list *list,
+                      size_t count, bool devices, const struct lp_region_finding **rows)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct shown *shown = &list->items.items[i];
+        const struct lp_region_finding *first = &findings->regions.items[shown->first];
+
+        if (!devices && !*first->stats.path)
+            continue;
+        for (size_t k = 0; k < (devices ? shown->rows : 1); k++)
+            rows[found++] = first + k;
+    }
+    return found;
+}
+
 static void add_tables(const struct lp_findings *findings, const struct shown_list *list,
                        size_t limit, struct lp_text *out)
 {
     size_t all = list->items.count, count = list->stages || all < limit ? all : limit;
+    const struct lp_region_finding **rows =
+        calloc(findings->regions.count + 1, sizeof(const struct lp_region_finding *));
 
+    if (!rows) {
+        out->failed = true;
+        return;
+    }
     if (!list->walls)
         lp_text_puts(out, "No region was marked.\n");
     else if (!list->stages)
         lp_text_puts(out, "No stage was marked (prefill, decode_all, decode_step, vision); these "
                           "are the outermost regions, longest first.\n\n");
     if (list->walls)
-        add_time_table(findings, list, count, out);
+        add_time_table(findings, list, rows, rows_of(findings, list, count, false, rows), out);
     if (findings->device_known && all > 0) {
         lp_text_puts(out, "\n");
-        add_device_table(findings, list, count, out);
+        add_device_table(findings, list, rows, rows_of(findings, list, count, true, rows), out);
     }
     if (count < all)
         lp_text_printf(out, "\n%zu more in stages.md.\n", all - count);
+    free(rows);
 }
 
-int lp_table_stages(const struct lp_findings *findings, size_t limit, struct lp_text *out)
+void lp_table_stages(const struct lp_findings *findings, size_t limit, struct lp_text *out)
 {
     struct shown_list list;
-    int status = find_shown(&list, findings);
 
-    if (status == 0)
+    if (find_shown(&list, findings) == 0)
         add_tables(findings, &list, limit, out);
+    else
+        out->failed = true;
     lp_vector_clear(&list.items);
-    return status;
 }

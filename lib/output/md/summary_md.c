@@ -114,7 +114,7 @@ static void add_actions(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(out, "\n## Where to act\n\n");
     if (findings->advice.rows.count == 0)
         lp_text_puts(out, "No rule applies to this run.\n");
-    lp_advice_md(findings, TOP, out);
+    lp_advice_md(findings, 0, TOP, out);
 }
 
 static const char *verdict_words(uint32_t verdict)

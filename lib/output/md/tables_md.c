@@ -3,10 +3,14 @@
 #include <string.h>
 
 #include "lib/findings/limits/facts.h"
+#include "lib/findings/reports/shown_regions.h"
 #include "lib/output/md/kernel_names.h"
 #include "lib/output/md/ncu_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
+#include "lib/output/md/folds.h"
+#include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
 #include "lib/output/md/tables_md.h"
 #include "lib/profile/fields.h"
 #include "llmperf/region.h"
@@ -38,70 +42,189 @@ void lp_table_warning(const llmperf_profile *profile, struct lp_text *out)
                    llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict), meaning);
 }
 
-static bool device_known(const llmperf_profile *profile)
-{
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+#define TOP_OPERATORS 15
+#define TOP_NAMES     10
+#define TOP_KERNELS   15
 
-    llmperf_profile_ledger(profile, &ledger);
-    return lp_device_known(&ledger);
+static void add_no_kernels(const struct lp_findings *findings, struct lp_text *out)
+{
+    lp_text_puts(out, findings->device_known ? "No device activity was seen.\n"
+                                             : "No kernels: no device activity was observed.\n");
 }
 
-int lp_table_operators(const llmperf_profile *profile, size_t limit, struct lp_text *out)
+static void add_operators(const struct lp_findings *findings, const struct lp_folds *folds,
+                          struct lp_text *out)
 {
-    size_t count = lp_row_count(profile, LP_ROW_OPERATOR);
-    bool known = device_known(profile);
+    static const struct lp_column columns[] = {
+        LP_COLUMN_WORDS("Operator", lp_show_fold_name),
+        LP_COLUMN_CODE("Stage", struct lp_fold, region),
+        LP_COLUMN("Rows", struct lp_fold, rows),
+        LP_COLUMN("Calls", struct lp_fold, calls),
+        LP_COLUMN("Host ms", struct lp_fold, wall_ms),
+        LP_COLUMN("GPU busy ms", struct lp_fold, total_ms),
+        LP_COLUMN("Least", struct lp_fold, least_ms),
+        LP_COLUMN("Most", struct lp_fold, most_ms),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&folds->items),
+                                    .limit = lp_findings_top(findings, TOP_OPERATORS),
+                                    .all_in = "operators.md" };
 
-    if (count == 0) {
+    lp_table_add(findings, &table, out);
+    if (lp_folds_any(folds))
+        lp_text_puts(out,
+                     "\nOperators that differ in a number, such as layers, are one row with *; "
+                     "least and most are of one of them. operators.md has each.\n");
+}
+
+void lp_operators_section_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    size_t count = lp_row_count(findings->profile, LP_ROW_OPERATOR);
+    struct lp_folds folds = { 0 };
+
+    for (size_t i = 0; i < count; i++) {
+        const llmperf_operator_stats *row = lp_row_at(findings->profile, LP_ROW_OPERATOR, i);
+        struct lp_fold fold = { .name = row->name, .region = row->stage, .calls = row->calls };
+
+        fold.total_ms = findings->device_known ? row->cuda_time_ms : (double)NAN;
+        fold.wall_ms = row->total_time_ms;
+        if (lp_folds_add(&folds, lp_hash_without_numbers(row->name), &fold) < 0)
+            out->failed = true;
+    }
+    lp_folds_sort(&folds);
+    if (count == 0)
         lp_text_puts(out, "No operator was marked (regions below a stage).\n");
-        return 0;
-    }
-    lp_text_puts(out, "| Operator | Stage | Calls | Wall ms | Mean ms | GPU busy ms |\n"
-                      "| --- | --- | ---: | ---: | ---: | ---: |\n");
-    for (size_t i = 0; i < count && i < limit; i++) {
-        llmperf_operator_stats op = LLMPERF_OPERATOR_STATS_INIT;
-
-        llmperf_profile_operator(profile, i, &op);
-        lp_text_puts(out, "|");
-        lp_md_cell_code(out, op.name);
-        lp_md_cell_code(out, op.stage);
-        lp_md_cell_count(out, op.calls);
-        lp_md_cell_number(out, op.total_time_ms);
-        lp_md_cell_number(out, op.mean_ms);
-        lp_md_cell_number(out, known ? op.cuda_time_ms : NAN);
-        lp_text_puts(out, "\n");
-    }
-    if (count > limit)
-        lp_text_printf(out, "\n%zu more in operators.md.\n", count - limit);
-    return 0;
+    else
+        add_operators(findings, &folds, out);
+    lp_folds_clear(&folds);
 }
 
-void lp_table_classes(const struct lp_findings *findings, struct lp_text *out)
+static void show_operator_busy(const struct lp_findings *findings, const void *row,
+                               struct lp_text *out)
 {
-    if (lp_row_count(findings->profile, LP_ROW_KERNEL) == 0) {
-        lp_text_puts(out, "No kernels: no device activity was observed.\n");
-        return;
-    }
-    if (!findings->classes) {
+    lp_md_number(out, findings->device_known ? ((const llmperf_operator_stats *)row)->cuda_time_ms
+                                             : (double)NAN);
+}
+
+static void add_all_operators(const struct lp_findings *findings, struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN_CODE("Operator", llmperf_operator_stats, name),
+        LP_COLUMN_CODE("Stage", llmperf_operator_stats, stage),
+        LP_COLUMN("Calls", llmperf_operator_stats, calls),
+        LP_COLUMN("Host ms", llmperf_operator_stats, total_time_ms),
+        LP_COLUMN("Mean ms", llmperf_operator_stats, mean_ms),
+        LP_COLUMN_NUMBER("GPU busy ms", show_operator_busy),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns),
+                                    LP_TABLE_ROWS(findings->profile, LP_ROW_OPERATOR) };
+
+    if (table.row_count == 0)
+        lp_text_puts(out, "No operator was marked (regions below a stage).\n");
+    lp_table_add(findings, &table, out);
+}
+
+static void show_stage_label(const struct lp_findings *findings, const void *row,
+                             struct lp_text *out)
+{
+    const struct lp_class_total *total = row;
+
+    (void)findings;
+    if (total->stage)
+        lp_md_code(out, total->stage);
+    else
+        lp_text_puts(out, "(no stage)");
+}
+
+void lp_classes_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN_WORDS("Stage", show_stage_label),
+        LP_COLUMN("Class", struct lp_class_total, kernel_class),
+        LP_COLUMN("Calls", struct lp_class_total, calls),
+        LP_COLUMN("Total ms", struct lp_class_total, total_ms),
+        LP_COLUMN_TIMES("Share of stage %", struct lp_class_total, share, 100),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns),
+                                    LP_TABLE_VECTOR(&findings->class_totals.rows) };
+
+    if (lp_row_count(findings->profile, LP_ROW_KERNEL) == 0)
+        add_no_kernels(findings, out);
+    else if (!findings->classes)
         lp_text_puts(out, "Unknown: kernel_classes.yaml could not be read (set LLMPERF_CONFIG_DIR "
                           "to its folder).\n");
+    else
+        lp_table_add(findings, &table, out);
+}
+
+void lp_table_kernel_names(const struct lp_findings *findings, size_t limit, struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN_CODE("Kernel, all regions", struct lp_kernel_total, name),
+        LP_COLUMN("Rows", struct lp_kernel_total, rows),
+        LP_COLUMN("Calls", struct lp_kernel_total, calls),
+        LP_COLUMN("Total ms", struct lp_kernel_total, total_ms),
+        LP_COLUMN("Mean ms", struct lp_kernel_total, mean_ms),
+        LP_COLUMN_TIMES("Share %", struct lp_kernel_total, share, 100),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns),
+                                    LP_TABLE_VECTOR(&findings->tables.kernels), .limit = limit,
+                                    .all_in = "kernels.md" };
+
+    /* If each name has one row, the table of rows has the same content. */
+    if (table.row_count == lp_row_count(findings->profile, LP_ROW_KERNEL))
+        return;
+    lp_table_add(findings, &table, out);
+    lp_text_puts(out, "\n");
+}
+
+static void add_folded_kernels(const struct lp_findings *findings, const struct lp_folds *folds,
+                               struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN_CODE("Kernel", struct lp_fold, name),
+        LP_COLUMN_WORDS("Region", lp_show_fold_region),
+        LP_COLUMN_WORDS("Captured in", lp_show_fold_captured),
+        LP_COLUMN("Rows", struct lp_fold, rows),
+        LP_COLUMN("Calls", struct lp_fold, calls),
+        LP_COLUMN("Total ms", struct lp_fold, total_ms),
+        LP_COLUMN_PER("Mean ms", struct lp_fold, total_ms, 1, calls),
+        LP_COLUMN_TIMES("Share %", struct lp_fold, share, 100),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&folds->items),
+                                    .limit = lp_findings_top(findings, TOP_KERNELS),
+                                    .all_in = "kernels.md" };
+
+    lp_table_add(findings, &table, out);
+    if (lp_folds_any(folds))
+        lp_text_puts(out, "\nRegions that differ in a number, such as layers, are one row with *; "
+                          "kernels.md has each, with percentiles.\n");
+}
+
+void lp_kernels_section_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    size_t count = lp_row_count(findings->profile, LP_ROW_KERNEL);
+    struct lp_folds folds = { 0 };
+
+    if (count == 0) {
+        add_no_kernels(findings, out);
         return;
     }
-    lp_text_puts(out, "| Stage | Kernel class | Total ms | Calls | Share of stage % |\n"
-                      "| --- | --- | ---: | ---: | ---: |\n");
-    for (size_t i = 0; i < findings->class_totals.rows.count; i++) {
-        const struct lp_class_total *row = &findings->class_totals.rows.items[i];
+    lp_table_kernel_names(findings, lp_findings_top(findings, TOP_NAMES), out);
+    for (size_t i = 0; i < count; i++) {
+        const llmperf_kernel_stats *row = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
+        struct lp_fold fold = { .name = row->short_name,
+                                .region = row->region,
+                                .captured_in = row->captured_in,
+                                .calls = row->calls,
+                                .total_ms = row->total_ms,
+                                .share = row->share };
 
-        lp_text_puts(out, "|");
-        if (row->stage)
-            lp_md_cell_code(out, row->stage);
-        else
-            lp_text_puts(out, " (no stage) |");
-        lp_md_cell_text(out, row->kernel_class);
-        lp_md_cell_number(out, row->total_ms);
-        lp_md_cell_count(out, row->calls);
-        lp_md_cell_number(out, 100 * row->share);
-        lp_text_puts(out, "\n");
+        if (lp_folds_add(&folds, lp_hash_text(row->short_name, strlen(row->short_name)), &fold) < 0)
+            out->failed = true;
     }
+    lp_folds_sort(&folds);
+    add_folded_kernels(findings, &folds, out);
+    lp_folds_clear(&folds);
 }
 
 /* The column of capture regions is shown only if there are kernels of CUDA graphs. */
@@ -119,8 +242,7 @@ static void captured_cell(const llmperf_kernel_stats *kernel, struct lp_text *ou
 }
 
 static void kernel_row(const struct lp_kernel_names *names, size_t index,
-                       const llmperf_kernel_stats *kernel, bool wide, bool captures,
-                       struct lp_text *out)
+                       const llmperf_kernel_stats *kernel, bool captures, struct lp_text *out)
 {
     lp_text_puts(out, "|");
     lp_kernel_names_cell(names, index, kernel, out);
@@ -131,100 +253,81 @@ static void kernel_row(const struct lp_kernel_names *names, size_t index,
     lp_md_cell_number(out, kernel->total_ms);
     lp_md_cell_count(out, kernel->calls);
     lp_md_cell_number(out, kernel->mean_ms);
-    if (wide)
-        lp_md_percentiles(out, LP_ROW_KERNEL, kernel);
+    lp_md_percentiles(out, LP_ROW_KERNEL, kernel);
     lp_md_cell_number(out, 100 * kernel->share);
     lp_text_puts(out, "\n");
 }
 
-static void kernel_header(bool wide, bool captures, struct lp_text *out)
+static void add_kernel_rows(const struct lp_findings *findings, struct lp_text *out)
 {
+    const llmperf_profile *profile = findings->profile;
+    bool captures = has_captures(profile);
+    struct lp_kernel_names names;
+
+    if (lp_kernel_names_init(&names, profile) < 0) {
+        out->failed = true;
+        return;
+    }
     lp_text_printf(out, "| Kernel | Region |%s Device | Total ms | Calls | Mean ms |",
                    captures ? " Captured in |" : "");
-    if (wide)
-        lp_md_percentile_heads(out);
+    lp_md_percentile_heads(out);
     lp_text_printf(out, " Share %% |\n| --- | --- |%s ---: | ---: | ---: | ---: |",
                    captures ? " --- |" : "");
-    if (wide)
-        lp_md_percentile_rules(out);
+    lp_md_percentile_rules(out);
     lp_text_puts(out, " ---: |\n");
-}
-
-int lp_table_kernels(const llmperf_profile *profile, size_t limit, bool wide, struct lp_text *out)
-{
-    size_t count = lp_row_count(profile, LP_ROW_KERNEL);
-    struct lp_kernel_names names;
-    double rest = 0;
-    int status;
-
-    if (count == 0) {
-        lp_text_puts(out, device_known(profile) ? "No device activity was seen.\n"
-                                                : "No kernels: no device activity was observed.\n");
-        return 0;
-    }
-    if ((status = lp_kernel_names_init(&names, profile)) < 0)
-        goto out;
-    kernel_header(wide, has_captures(profile), out);
-    for (size_t i = 0; i < count; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-
-        llmperf_profile_kernel(profile, i, &kernel);
-        if (i < limit)
-            kernel_row(&names, i, &kernel, wide, has_captures(profile), out);
-        else
-            rest += kernel.share;
-    }
-    if (count > limit) {
-        lp_text_printf(out, "\n%zu more rows in kernels.md, in total ", count - limit);
-        lp_md_number(out, 100 * rest);
-        lp_text_puts(out, " % of device time.\n");
-    }
-    lp_kernel_names_legend(&names, profile, limit, out);
-out:
+    for (size_t i = 0; i < names.count; i++)
+        kernel_row(&names, i, lp_row_at(profile, LP_ROW_KERNEL, i), captures, out);
+    lp_kernel_names_legend(&names, profile, names.count, out);
     lp_kernel_names_clear(&names);
-    return status;
 }
 
-/* Title and warning, for documents with one table. */
-static void begin_document(const llmperf_profile *profile, const char *title, struct lp_text *out)
+static void add_kernels(const struct lp_findings *findings, struct lp_text *out)
 {
-    const char *run_id = llmperf_profile_fact(profile, "run_id");
-
-    lp_text_printf(out, "# %s", title);
-    if (run_id) {
-        lp_text_puts(out, ": ");
-        lp_md_text(out, run_id);
+    if (lp_row_count(findings->profile, LP_ROW_KERNEL) == 0) {
+        add_no_kernels(findings, out);
+        return;
     }
+    lp_table_kernel_names(findings, 0, out);
+    add_kernel_rows(findings, out);
+    if (findings->ncu_kernels.rows.count > 0)
+        lp_text_puts(out, "\n## Kernels measured by ncu\n\n");
+    lp_ncu_md(findings, SIZE_MAX, out);
+}
+
+static void add_stages(const struct lp_findings *findings, struct lp_text *out)
+{
+    lp_table_stages(findings, SIZE_MAX, out);
+}
+
+/* A document with one table. */
+static int add_document(const llmperf_profile *profile, const char *name,
+                        void (*add)(const struct lp_findings *findings, struct lp_text *out),
+                        struct lp_text *out)
+{
+    const struct lp_findings *findings;
+    int status = lp_findings_of(profile, &findings);
+
+    if (status < 0)
+        return status;
+    lp_text_printf(out, "# %s: ", name);
+    lp_md_text(out, findings->about.title);
     lp_text_puts(out, "\n\n");
     lp_table_warning(profile, out);
+    add(findings, out);
+    return 0;
 }
 
 int lp_stages_md(const llmperf_profile *profile, struct lp_text *out)
 {
-    const struct lp_findings *findings;
-    int status;
-
-    begin_document(profile, "Stages", out);
-    status = lp_findings_of(profile, &findings);
-    return status < 0 ? status : lp_table_stages(findings, SIZE_MAX, out);
+    return add_document(profile, "Stages", add_stages, out);
 }
 
 int lp_kernels_md(const llmperf_profile *profile, struct lp_text *out)
 {
-    const struct lp_findings *findings;
-    int status;
-
-    begin_document(profile, "Kernels", out);
-    if ((status = lp_findings_of(profile, &findings)) < 0)
-        return status;
-    lp_table_kernel_names(findings, SIZE_MAX, out);
-    status = lp_table_kernels(profile, SIZE_MAX, true, out);
-    lp_ncu_md(findings, SIZE_MAX, out);
-    return status;
+    return add_document(profile, "Kernels", add_kernels, out);
 }
 
 int lp_operators_md(const llmperf_profile *profile, struct lp_text *out)
 {
-    begin_document(profile, "Operators", out);
-    return lp_table_operators(profile, SIZE_MAX, out);
+    return add_document(profile, "Operators", add_all_operators, out);
 }

@@ -4,13 +4,13 @@
 
 #include "lib/base/number.h"
 #include "lib/output/format/markdown.h"
+#include "lib/output/md/headline_md.h"
 #include "lib/output/md/sections_md.h"
 
 /* Parts below this share of the elapsed time are one row. */
-#define SMALL_SHARE 0.005
+#define SMALL_SHARE 0.02
 
-/* "attention: GEMM" */
-static void name_part(const struct lp_waterfall_part *part, struct lp_text *out)
+void lp_part_name_md(const struct lp_waterfall_part *part, struct lp_text *out)
 {
     const char *at = part->region ? strchr(part->region, '@') : NULL;
 
@@ -34,7 +34,7 @@ static void add_row(const struct lp_waterfall *waterfall, const struct lp_waterf
                     struct lp_text *out)
 {
     lp_text_puts(out, "| ");
-    name_part(part, out);
+    lp_part_name_md(part, out);
     lp_text_puts(out, " |");
     lp_md_cell_number(out, part->ms);
     lp_md_cell_number(out, 100 * part->ms / waterfall->elapsed_ms);
@@ -49,13 +49,13 @@ static void add_row(const struct lp_waterfall *waterfall, const struct lp_waterf
     lp_text_puts(out, " |\n");
 }
 
-static void add_waterfall(const struct lp_waterfall *waterfall, struct lp_text *out)
+static void add_waterfall(const struct lp_waterfall *waterfall, bool sampled, struct lp_text *out)
 {
     double small_ms = 0;
 
-    lp_text_puts(out, "### ");
     lp_md_code(out, waterfall->region);
-    lp_text_printf(out, "\n\n%s ms of elapsed time a call.", LP_NUMBER(waterfall->elapsed_ms, 4));
+    lp_text_printf(out, ": %s ms of elapsed time a %scall.", LP_NUMBER(waterfall->elapsed_ms, 4),
+                   sampled ? "collected " : "");
     if (waterfall->bound_reason)
         lp_text_printf(out, " Lower bounds of operators are unknown: %s.", waterfall->bound_reason);
     lp_text_puts(out, "\n\n| Part | Adds ms | % | Duration ms | Lower bound ms | Ratio | Longest "
@@ -69,7 +69,7 @@ static void add_waterfall(const struct lp_waterfall *waterfall, struct lp_text *
             add_row(waterfall, part, out);
     }
     if (fabs(small_ms) > 0) {
-        lp_text_puts(out, "| Parts below 0.5 % |");
+        lp_text_puts(out, "| Parts below 2 % |");
         lp_md_cell_number(out, small_ms);
         lp_md_cell_number(out, 100 * small_ms / waterfall->elapsed_ms);
         lp_text_puts(out, " – | – | – | – |\n");
@@ -77,15 +77,47 @@ static void add_waterfall(const struct lp_waterfall *waterfall, struct lp_text *
     lp_text_puts(out, "\n");
 }
 
+/* All calls together. */
+static double stage_ms(const struct lp_findings *findings, const struct lp_waterfall *waterfall)
+{
+    uint64_t calls = findings->regions.items[waterfall->finding].stats.instances;
+
+    return waterfall->elapsed_ms * (double)(calls > 0 ? calls : 1);
+}
+
+const struct lp_waterfall *lp_main_waterfall(const struct lp_findings *findings)
+{
+    const struct lp_waterfall *longest = NULL;
+
+    for (size_t i = 0; i < findings->waterfalls.rows.count; i++) {
+        const struct lp_waterfall *row = &findings->waterfalls.rows.items[i];
+
+        if (!longest || stage_ms(findings, row) > stage_ms(findings, longest))
+            longest = row;
+    }
+    return longest;
+}
+
 void lp_waterfall_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    if (findings->waterfalls.rows.count == 0) {
-        lp_text_puts(out, "Unknown: no stage was recorded call by call with its device work.\n");
+    const struct lp_waterfall *row = lp_main_waterfall(findings);
+
+    if (!row) {
+        lp_text_puts(out,
+                     "Unknown: no call of a stage has device work of its own: none was recorded, "
+                     "or calls ran at the same time.\n");
         return;
     }
-    for (size_t i = 0; i < findings->waterfalls.rows.count; i++)
-        add_waterfall(&findings->waterfalls.rows.items[i], out);
+    add_waterfall(row, lp_is_sampled(findings->profile), out);
     lp_text_puts(out, "The parts of a call add up to its elapsed time. Kernels add what their "
                       "duration is above the lower bound of the model's operators that they "
                       "compute; where no operator is known to be theirs, all of it.\n");
+}
+
+void lp_other_waterfalls_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    for (size_t i = 0; i < findings->waterfalls.rows.count; i++)
+        if (&findings->waterfalls.rows.items[i] != lp_main_waterfall(findings))
+            add_waterfall(&findings->waterfalls.rows.items[i], lp_is_sampled(findings->profile),
+                          out);
 }

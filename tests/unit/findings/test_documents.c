@@ -50,7 +50,8 @@ static void summary_names_the_three_largest_costs(void **state)
     assert_text_has(text, "2. **matrix products** in `LLM@decode_step`: 700 ms, 23 %");
     assert_text_lacks(text, "4. **");
     assert_text_has(text,
-                    "## Where to act\n\n1. **High**: For 40.0 % of the time of LLM@decode_step");
+                    "## Where to act\n\n1. **High, saves up to 1200 ms** (4.00 ms a call: 1333 "
+                    "tokens/s instead of 800): For 40.0 % of the time of LLM@decode_step");
     assert_text_has(text, "calls varies");
     llmperf_text_free(text);
 }
@@ -96,7 +97,7 @@ static void busy_share_of_a_sampled_stage_is_of_the_time_that_was_collected(void
     char *text = document_of(half_sampled_profile(), LLMPERF_DOCUMENT_REPORT_MD);
 
     (void)state;
-    assert_text_has(text, "GPU 0 busy 80.00 %");
+    assert_text_has(text, "GPU 0 busy 80.0 %");
     assert_text_has(text, " | 1500 | 1200 | 80.00 | ");
     assert_text_has(text,
                     "This run was sampled: all columns of this table are for the collected calls");

@@ -64,8 +64,8 @@ static void costs_measured_on_this_machine_replace_those_of_another(void **state
     check_close(cost_of(known, "measured on this machine on 2026-11-23"), 0.1 * 0.3 + 0.05 * 0.9);
     check_close(cost_of(half, "measured on an H200 of another machine"), 0.1 * 0.65 + 0.05 * 1.2);
     assert_int_equal(llmperf_document_text(known, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
-    assert_text_has(text, "(estimated from 0.30 us a launch and 0.90 us a graph node, measured on "
-                          "this machine on 2026-11-23)");
+    assert_text_has(text, "(estimated). Estimates: 0.30 us a launch and 0.90 us a graph node, "
+                          "measured on this machine on 2026-11-23.\n");
     llmperf_text_free(text);
     llmperf_profile_free(unknown);
     llmperf_profile_free(known);

@@ -6,16 +6,24 @@ const VERDICT_GOOD = ["complete", "sampled"];
 
 const LISTS = ["stages", "regions", "operators", "kernels", "kernel_classes", "kernel_roofline", "kernel_shapes", "ncu_kernels", "waterfall", "iterations", "metrics", "recommendations", "notes"];
 
+/** Sections in the order of report.md, with its titles; what it does not have comes before the sums. */
+function inOrder(sections, places) {
+    const place = (id) => places.findIndex(([known]) => known === id), rest = place("aggregates-section") - 0.5;
+    return sections.map((s) => ({ ...s, place: place(s.id) < 0 ? rest : place(s.id) }))
+        .map((s) => (s.place === rest ? s : { ...s, title: places[s.place][1] })).sort((a, b) => a.place - b.place);
+}
+
 /** Everything inside <body>, from the data of the page. */
 function renderReport(data) {
     const { metrics } = data;
-    const sections = [...SECTIONS, ...otherSections(data), ...LAST_SECTIONS].filter((s) => !s.member || (Array.isArray(metrics[s.member]) ? metrics[s.member].length : metrics[s.member]));
+    const sections = inOrder([...SECTIONS, ...otherSections(data)], data.sections).filter((s) => !s.member || (Array.isArray(metrics[s.member]) ? metrics[s.member].length : metrics[s.member]));
+    const good = VERDICT_GOOD.includes(metrics.ledger.verdict), verdict = html`<div class="verdict${good ? "" : " bad"}">${markdown(data.verdict)}</div>
+`;
     const body = sections.map((section) => html`<section aria-labelledby="${section.id}"><h2 id="${section.id}">${section.title}</h2>
-${section.device && data.withheld ? html`<p>Withheld: too much of the work is missing.</p>` : section.show(data)}</section>
+${section.device && data.withheld ? html`<p>Withheld: too much of the work is missing.</p>` : section.show(data)}${good && section.id === "advice" ? verdict : ""}</section>
 `);
     return html`<header><h1>${data.title}</h1><p class="note">Tier ${metrics.tier}, ${metrics.created_at}, run <code>${metrics.run_id}</code></p>
-<div class="verdict${VERDICT_GOOD.includes(metrics.ledger.verdict) ? "" : " bad"}">${markdown(data.verdict)}</div>
-<div class="headline">${markdown(data.headline)}</div></header>
+${good ? "" : verdict}<div class="headline">${markdown(data.headline)}</div></header>
 <nav aria-label="Sections">${sections.map((s) => html`<a href="#${s.id}">${s.title}</a> `)}<input type="search" id="search" placeholder="Search names" aria-label="Search names"></nav>
 <main>${body}</main>`.text;
 }

@@ -203,29 +203,28 @@ const ledgerSection = ({ metrics }) => facts("ledger", metrics.ledger, "/ledger"
 const environmentSection = ({ environment }) => facts("environment", environment);
 const notesSection = ({ metrics }) => html`<ul>${metrics.notes.map((note) => html`<li>${note}</li>`)}<li>A dash marks an unknown value; metrics.json has the reason. Percentiles are within 2 %.</li></ul>`;
 
+/** Their order and titles are those of report.md. */
 const SECTIONS = [
-    { id: "advice", title: "What to look at first", show: adviceSection },
-    { id: "waterfall", title: "Where the time goes", show: waterfallSection, device: true },
-    { id: "ncu-section", title: "Kernels measured by ncu", show: ncuSection, member: "ncu_kernels" },
-    { id: "timeline-section", title: "Timeline", show: ({ metrics, kept }) => timelineMarkup(metrics, kept), device: true },
-    { id: "stages-section", title: "Stages", show: stagesSection },
-    { id: "requests-section", title: "Requests", show: requestsSection, member: "requests" },
-    { id: "roofline", title: "Roofline, MFU and MBU", show: useSection, device: true },
-    { id: "iterations", title: "Calls of stages", show: iterationsSection, member: "iterations" },
-    { id: "classes-section", title: "Kernel classes", show: classesSection },
-    { id: "operators-section", title: "Operators", show: operatorsSection },
-    { id: "kernels-section", title: "Kernels", show: kernelsSection, member: "kernels" },
-    { id: "shapes", title: "Kernel shapes", show: shapesSection, member: "kernel_shapes" },
-    { id: "counters-section", title: "Hardware counters", show: countersSection, member: "metrics" },
-];
-const LAST_SECTIONS = [
-    { id: "ledger-section", title: "Completeness", show: ledgerSection },
-    { id: "environment-section", title: "Environment", show: environmentSection },
-    { id: "notes", title: "Notes", show: notesSection },
+    { id: "advice", show: adviceSection },
+    { id: "waterfall", show: waterfallSection, device: true },
+    { id: "ncu-section", show: ncuSection, member: "ncu_kernels" },
+    { id: "timeline-section", show: ({ metrics, kept }) => timelineMarkup(metrics, kept), device: true },
+    { id: "stages-section", show: stagesSection },
+    { id: "requests-section", show: requestsSection, member: "requests" },
+    { id: "roofline", show: useSection, device: true },
+    { id: "iterations", show: iterationsSection, member: "iterations" },
+    { id: "classes-section", show: classesSection },
+    { id: "operators-section", show: operatorsSection },
+    { id: "kernels-section", show: kernelsSection, member: "kernels" },
+    { id: "shapes", show: shapesSection, member: "kernel_shapes" },
+    { id: "counters-section", show: countersSection, member: "metrics" },
+    { id: "ledger-section", show: ledgerSection },
+    { id: "environment-section", show: environmentSection },
+    { id: "notes", show: notesSection },
 ];
 /** Members that have a section of their own or need none. */
 const KNOWN = new Set(["recommendations", "regions", "stages", "operators", "kernels", "kernel_roofline", "kernel_classes", "kernel_shapes", "waterfall", "iterations", "requests",
-    "ncu_kernels", "metrics", "ledger", "notes", "hardware", "software", "model", "aggregates", "windows", "captures"]);
+    "ncu_kernels", "metrics", "ledger", "notes", "hardware", "software", "model", "windows", "captures"]);
 
 /** Tables of everything else in metrics.json. */
 function otherSections({ metrics }) {

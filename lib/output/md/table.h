@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Tables of documents, with their columns as data.
+ * @threads one at a time per object */
+#ifndef LP_OUTPUT_MD_TABLE_H
+#define LP_OUTPUT_MD_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/text.h"
+#include "lib/findings/findings.h"
+
+enum lp_cell_kind {
+    LP_CELL_NUMBER, /* double */
+    LP_CELL_RATIO,  /* double, divided by another member */
+    LP_CELL_COUNT,  /* uint64_t */
+    LP_CELL_WORD,   /* uint32_t */
+    LP_CELL_DEVICE, /* int32_t */
+    LP_CELL_TEXT,   /* const char * */
+    LP_CELL_CODE,   /* const char * */
+    LP_CELL_REGION, /* const char *: a path */
+    LP_CELL_SHOWN   /* by `show` */
+};
+
+struct lp_column {
+    const char *title;
+    enum lp_cell_kind kind;
+    size_t offset; /* of the member in the row */
+    double factor; /* of a NUMBER or RATIO */
+    size_t per;    /* RATIO: of the member that it is divided by */
+    enum lp_cell_kind per_kind;
+    bool words; /* SHOWN: left-aligned */
+    void (*show)(const struct lp_findings *findings, const void *row, struct lp_text *out);
+};
+
+#define LP_CELL_KIND(member)                                                                       \
+    _Generic((member),                                                                             \
+        double: LP_CELL_NUMBER,                                                                    \
+        uint64_t: LP_CELL_COUNT,                                                                   \
+        uint32_t: LP_CELL_WORD,                                                                    \
+        int32_t: LP_CELL_DEVICE,                                                                   \
+        const char *: LP_CELL_TEXT)
+
+/** A member of the row, by its type; a number times a factor; that divided by another member; a
+ * text as code or as the path of a region; a cell with a function, for a number or for words. */
+#define LP_COLUMN(title, type, member)                                                             \
+    {                                                                                              \
+        (title), LP_CELL_KIND(((type *)0)->member), offsetof(type, member), 1, 0, 0, false, NULL   \
+    }
+#define LP_COLUMN_TIMES(title, type, member, factor)                                               \
+    {                                                                                              \
+        (title), LP_CELL_NUMBER, offsetof(type, member), (factor), 0, 0, false, NULL               \
+    }
+#define LP_COLUMN_PER(title, type, member, factor, other)                                          \
+    {                                                                                              \
+        (title), LP_CELL_RATIO, offsetof(type, member), (factor), offsetof(type, other),           \
+            LP_CELL_KIND(((type *)0)->other), false, NULL                                          \
+    }
+#define LP_COLUMN_CODE(title, type, member)                                                        \
+    {                                                                                              \
+        (title), LP_CELL_CODE, offsetof(type, member), 1, 0, 0, false, NULL                        \
+    }
+#define LP_COLUMN_REGION(title, type, member)                                                      \
+    {                                                                                              \
+        (title), LP_CELL_REGION, offsetof(type, member), 1, 0, 0, false, NULL                      \
+    }
+#define LP_COLUMN_NUMBER(title, show)                                                              \
+    {                                                                                              \
+        (title), LP_CELL_SHOWN, 0, 1, 0, 0, false, (show)                                          \
+    }
+#define LP_COLUMN_WORDS(title, show)                                                               \
+    {                                                                                              \
+        (title), LP_CELL_SHOWN, 0, 1, 0, 0, true, (show)                                           \
+    }
+
+/** Columns without a known value are left out. */
+struct lp_table {
+    const struct lp_column *columns;
+    size_t column_count;
+    const void *rows;
+    size_t row_size; /* 0: rows is an array of pointers to rows */
+    size_t row_count;
+    bool (*has)(const struct lp_findings *findings, const void *row); /* NULL: all rows */
+    size_t limit;                                                     /* rows at most; 0: all */
+    const char *all_in; /* the document with all rows */
+};
+
+/** Columns, and rows of a vector or of a kind of row of the profile. */
+#define LP_TABLE_COLUMNS(list) .columns = (list), .column_count = sizeof(list) / sizeof((list)[0])
+#define LP_TABLE_VECTOR(vector)                                                                    \
+    .rows = (vector)->items, .row_size = sizeof(*(vector)->items), .row_count = (vector)->count
+#define LP_TABLE_ROWS(profile, id)                                                                 \
+    .rows = lp_row_at((profile), (id), 0), .row_size = lp_row_kinds[id].row_size,                  \
+    .row_count = lp_row_count((profile), (id))
+
+/** The table, and a line that counts the rows left out. Nothing without rows. */
+void lp_table_add(const struct lp_findings *findings, const struct lp_table *table,
+                  struct lp_text *out);
+
+/** The region and the GPU of a struct lp_region_finding. */
+void lp_show_region(const struct lp_findings *findings, const void *row, struct lp_text *out);
+
+#endif

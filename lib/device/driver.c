@@ -21,6 +21,7 @@ enum {
 
 /* Of CUmemPool_attribute. */
 enum { POOL_RESERVED = 5, POOL_USED = 7 };
+enum { CAPTURE_RELAXED = 2 }; /* CUstreamCaptureMode */
 
 /* CUresult and CUdevice are ints. */
 static struct driver {
@@ -38,6 +39,7 @@ static struct driver {
     int (*current_device)(int *device);
     int (*set_current)(void *context);
     int (*synchronize)(void);
+    int (*exchange_capture_mode)(int *mode);        /* NULL before CUDA 10.1 */
     int (*device_pool)(uint64_t *pool, int device); /* NULL before CUDA 11.2, as the next one */
     int (*pool_attribute)(uint64_t pool, int attribute, uint64_t *value);
     int (*error_string)(int result, const char **text); /* NULL before CUDA 6 */
@@ -76,6 +78,7 @@ static void open_driver(void)
     find(library, "cuDeviceTotalMem_v2", true, &driver.device_memory);
     find(library, "cuGetErrorString", false, &driver.error_string);
     find(library, "cuDevicePrimaryCtxGetState", false, &driver.primary_state);
+    find(library, "cuThreadExchangeStreamCaptureMode", false, &driver.exchange_capture_mode);
     find(library, "cuDeviceGetMemPool", false, &driver.device_pool);
     find(library, "cuMemPoolGetAttribute", false, &driver.pool_attribute);
     find(library, "cuCtxGetCurrent", false, &driver.current);
@@ -180,15 +183,21 @@ bool lp_driver_only_context(void **context_out)
            driver.current_device(&device) == 0 && count_active(count, device) == 0;
 }
 
+/* A capture of another thread must not be invalidated: relaxed mode allows every call. */
 bool lp_driver_pool(uint32_t device, uint64_t *pool, uint64_t *reserved_out, uint64_t *used_out)
 {
-    int handle;
+    int handle, mode = CAPTURE_RELAXED;
+    bool known;
 
-    return is_usable() && driver.device_pool && driver.pool_attribute &&
-           (*pool != 0 ||
-            (driver.device(&handle, (int)device) == 0 && driver.device_pool(pool, handle) == 0)) &&
-           driver.pool_attribute(*pool, POOL_RESERVED, reserved_out) == 0 &&
-           driver.pool_attribute(*pool, POOL_USED, used_out) == 0;
+    if (!is_usable() || !driver.device_pool || !driver.pool_attribute ||
+        !driver.exchange_capture_mode || driver.exchange_capture_mode(&mode) != 0)
+        return false;
+    known = (*pool != 0 ||
+             (driver.device(&handle, (int)device) == 0 && driver.device_pool(pool, handle) == 0)) &&
+            driver.pool_attribute(*pool, POOL_RESERVED, reserved_out) == 0 &&
+            driver.pool_attribute(*pool, POOL_USED, used_out) == 0;
+    driver.exchange_capture_mode(&mode);
+    return known;
 }
 
 bool lp_driver_idle(void *context)

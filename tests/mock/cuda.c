@@ -16,6 +16,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceTotalMem_v2(size_t *bytes, int device);
 int cuDeviceGetUuid_v2(unsigned char uuid[16], int device);
 int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active);
+int cuThreadExchangeStreamCaptureMode(int *mode);
 int cuDeviceGetMemPool(uint64_t *pool, int device);
 int cuMemPoolGetAttribute(uint64_t pool, int attribute, uint64_t *value);
 int cuCtxGetCurrent(void **context);
@@ -25,6 +26,7 @@ int cuCtxSynchronize(void);
 int cuGetErrorString(int result, const char **text);
 
 static __thread void *current;
+static __thread int capture_mode; /* 0: global, 2: relaxed */
 static struct mock_cuda state = { .gpus = 1 };
 
 int cuInit(unsigned flags)
@@ -84,8 +86,20 @@ int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active)
     return 0;
 }
 
+int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    int before = capture_mode;
+
+    capture_mode = *mode;
+    *mode = before;
+    return 0;
+}
+
+/* Outside of relaxed mode it would end captures of other threads. */
 int cuDeviceGetMemPool(uint64_t *pool, int device)
 {
+    if (capture_mode != 2)
+        return 900;
     *pool = 1000 + (uint64_t)device;
     return 0;
 }
@@ -94,7 +108,7 @@ int cuDeviceGetMemPool(uint64_t *pool, int device)
 int cuMemPoolGetAttribute(uint64_t pool, int attribute, uint64_t *value)
 {
     *value = pool * (attribute == 5 ? 1000 : attribute == 7 ? 2 : 0);
-    return 0;
+    return capture_mode == 2 ? 0 : 900;
 }
 
 int cuCtxGetCurrent(void **context)

@@ -7,6 +7,7 @@
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
 #include "lib/record/record.h"
+#include "lib/profile/data.h"
 #include "lib/vendor/timeline.h"
 #include "llmperf/profile.h"
 
@@ -276,6 +277,17 @@ static int compare_processes(const void *left, const void *right)
     return order ? order : (a->key > b->key) - (a->key < b->key);
 }
 
+/* Start times as the export has them; those before its origin are not known. */
+static void sign_times(llmperf_profile *profile)
+{
+    for (size_t i = 0; i < profile->kernel_shapes.count; i++) {
+        uint64_t *first_ns = &profile->kernel_shapes.items[i].first_ns;
+
+        if (*first_ns != LLMPERF_UNKNOWN)
+            *first_ns = *first_ns >> 63 ? *first_ns ^ UINT64_C(1) << 63 : LLMPERF_UNKNOWN;
+    }
+}
+
 static int freeze(struct lp_timeline *timeline, struct lp_process *process,
                   llmperf_profile **profile_out)
 {
@@ -290,7 +302,10 @@ static int freeze(struct lp_timeline *timeline, struct lp_process *process,
     if (timeline->ops.count == 0 && !timeline->calls_known)
         ledger->verdict = LLMPERF_VERDICT_NO_DEVICE;
     status = lp_totals_freeze(process->totals, ledger, process->process_id, profile_out);
-    if (status == 0 && (status = lp_profile_set_fact(*profile_out, "process_id", process_id)) < 0)
+    if (status < 0)
+        return status;
+    sign_times(*profile_out);
+    if ((status = lp_profile_set_fact(*profile_out, "process_id", process_id)) < 0)
         llmperf_profile_free(*profile_out);
     return status;
 }

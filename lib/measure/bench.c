@@ -7,7 +7,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/vector.h"
-#include "llmperf/api.h"
+#include "llmperf/profile.h"
 
 /* Warm-up: the first launches load code and raise the GPU's clocks. */
 #define WARM_UPS 2
@@ -65,6 +65,29 @@ static int enter(struct lp_bench *bench, int32_t device)
     return 0;
 }
 
+/* Without NVML the clock is not known. */
+static void find_clock(struct lp_bench *bench, int32_t device, const char *uuid)
+{
+    char reason[160];
+
+    if (!uuid || !(bench->nvml = lp_nvml_open(reason, sizeof(reason))) ||
+        lp_nvml_find(bench->nvml, uuid, (uint16_t)device, &bench->gpu, reason, sizeof(reason)) == 0)
+        return;
+    lp_nvml_close(bench->nvml);
+    bench->nvml = NULL;
+}
+
+static double read_clock(const struct lp_bench *bench)
+{
+    struct lp_gpu_sample sample;
+
+    if (!bench->nvml)
+        return NAN;
+    lp_nvml_read(bench->nvml, &bench->gpu, &sample);
+    return sample.values[LP_GPU_SM_MHZ] == LLMPERF_UNKNOWN ? (double)NAN
+                                                           : (double)sample.values[LP_GPU_SM_MHZ];
+}
+
 int lp_bench_open(struct lp_bench *bench, int32_t device, const char *uuid, uint64_t buffer_bytes)
 {
     int status;
@@ -77,7 +100,7 @@ int lp_bench_open(struct lp_bench *bench, int32_t device, const char *uuid, uint
         lp_bench_close(bench);
         return status;
     }
-    lp_gpu_clock_open(&bench->clock, uuid);
+    find_clock(bench, device, uuid);
     return 0;
 }
 
@@ -85,7 +108,8 @@ void lp_bench_close(struct lp_bench *bench)
 {
     void *context;
 
-    lp_gpu_clock_close(&bench->clock);
+    lp_nvml_close(bench->nvml);
+    bench->nvml = NULL;
     if (!bench->context)
         return;
     if (bench->stream)
@@ -117,7 +141,7 @@ static int run_round(struct lp_bench *bench, lp_bench_launch *launch, void *work
     for (int i = 0; i < count && result == 0; i++)
         if ((result = launch(bench, work, first + (uint64_t)i)) == 0)
             result = bench->cuda.event_record(bench->events[i + 1], bench->stream);
-    *clock_mhz = lp_gpu_clock_read(&bench->clock);
+    *clock_mhz = read_clock(bench);
     if (result == 0)
         result = bench->cuda.stream_synchronize(bench->stream);
     return result == 0 ? 0 : lp_cuda_error(&bench->cuda, "measuring", result);

@@ -6,22 +6,17 @@
 
 #include <stdint.h>
 
+#include "lib/device/nvml.h"
 #include "lib/measure/cuda_api.h"
 
 /** Launches in flight between two waits. */
 #define LP_BENCH_ROUND   128
 #define LP_BENCH_BUFFERS 3
 
-/** SM clock of a GPU, read from libnvidia-ml. */
-struct lp_gpu_clock {
-    void *library, *device; /* NULL: not known */
-    int (*clock)(void *device, int which, unsigned *mhz);
-    int (*shut_down)(void);
-};
-
 struct lp_bench {
     struct lp_cuda cuda;
-    struct lp_gpu_clock clock;
+    struct lp_nvml *nvml; /* NULL: the clock is not known */
+    struct lp_nvml_gpu gpu;
     void *context, *stream, *module;
     void *events[LP_BENCH_ROUND + 1];
     int device, sm_count;
@@ -51,12 +46,5 @@ int lp_bench_repeat(struct lp_bench *bench, lp_bench_launch *launch, void *work,
 
 /** Sorts the values; at least one. */
 double lp_median(double *values, size_t count);
-
-/** Without libnvidia-ml, or without such a GPU in it, its clock is not known. */
-void lp_gpu_clock_open(struct lp_gpu_clock *clock, const char *uuid);
-void lp_gpu_clock_close(struct lp_gpu_clock *clock);
-
-/** MHz; NaN: not known. */
-double lp_gpu_clock_read(const struct lp_gpu_clock *clock);
 
 #endif

@@ -22,35 +22,6 @@
     "    mov.u32 %r3, %nctaid.x;\n"                                                                \
     "    mad.lo.u32 %r4, %r0, %r1, %r2;\n"                                                         \
     "    mul.lo.u32 %r5, %r3, %r1;\n"
-/* Parameters: source, number of loads, destination (%d0 to %d2). */
-#define PTX_FROM_TO                                                                                \
-    "    ld.param.u64 %d0, [from];\n"                                                              \
-    "    ld.param.u64 %d1, [pieces];\n"                                                            \
-    "    ld.param.u64 %d2, [to];\n"                                                                \
-    "    cvta.to.global.u64 %d0, %d0;\n"                                                           \
-    "    cvta.to.global.u64 %d2, %d2;\n"
-/* Start of a thread's four loads, one grid apart, and the step of four grids. */
-#define PTX_PIECES                                                                                 \
-    "    cvt.u64.u32 %d3, %r4;\n"                                                                  \
-    "    mul.wide.u32 %d4, %r5, 16;\n"                                                             \
-    "    shl.b64 %d5, %d3, 4;\n"                                                                   \
-    "    add.u64 %d6, %d0, %d5;\n"                                                                 \
-    "    add.u64 %d7, %d6, %d4;\n"                                                                 \
-    "    add.u64 %d8, %d7, %d4;\n"                                                                 \
-    "    add.u64 %d9, %d8, %d4;\n"                                                                 \
-    "    shl.b64 %d10, %d4, 2;\n"                                                                  \
-    "    mul.wide.u32 %d11, %r5, 4;\n"
-#define PTX_LOAD_PIECES                                                                            \
-    "    ld.global.v4.u32 {%r8, %r9, %r10, %r11}, [%d6];\n"                                        \
-    "    ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%d7];\n"                                      \
-    "    ld.global.v4.u32 {%r16, %r17, %r18, %r19}, [%d8];\n"                                      \
-    "    ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d9];\n"
-#define PTX_NEXT_PIECES                                                                            \
-    "    add.u64 %d6, %d6, %d10;\n"                                                                \
-    "    add.u64 %d7, %d7, %d10;\n"                                                                \
-    "    add.u64 %d8, %d8, %d10;\n"                                                                \
-    "    add.u64 %d9, %d9, %d10;\n"                                                                \
-    "    add.u64 %d3, %d3, %d11;\n"
 
 /* Parameters: source, number of loads, destination. A thread does four loads, one grid apart, and
  * advances by four grids. It combines the values and writes only if the result has one improbable
@@ -60,10 +31,34 @@ static const char read_ptx[] =
     "{\n"
     "    .reg .pred %p<2>;\n"
     "    .reg .b32 %r<24>;\n"
-    "    .reg .b64 %d<12>;\n" PTX_FROM_TO PTX_THREAD PTX_PIECES "    mov.u32 %r6, 0;\n"
+    "    .reg .b64 %d<12>;\n"
+    "    ld.param.u64 %d0, [from];\n"
+    "    ld.param.u64 %d1, [pieces];\n"
+    "    ld.param.u64 %d2, [to];\n"
+    "    cvta.to.global.u64 %d0, %d0;\n"
+    "    cvta.to.global.u64 %d2, %d2;\n" PTX_THREAD "    cvt.u64.u32 %d3, %r4;\n"
+    "    mul.wide.u32 %d4, %r5, 16;\n"
+    "    shl.b64 %d5, %d3, 4;\n"
+    "    add.u64 %d6, %d0, %d5;\n"
+    "    add.u64 %d7, %d6, %d4;\n"
+    "    add.u64 %d8, %d7, %d4;\n"
+    "    add.u64 %d9, %d8, %d4;\n"
+    "    shl.b64 %d10, %d4, 2;\n"
+    "    mul.wide.u32 %d11, %r5, 4;\n"
+    "    mov.u32 %r6, 0;\n"
     "read_loop:\n"
     "    setp.ge.u64 %p0, %d3, %d1;\n"
-    "    @%p0 bra read_done;\n" PTX_LOAD_PIECES PTX_NEXT_PIECES "    xor.b32 %r8, %r8, %r9;\n"
+    "    @%p0 bra read_done;\n"
+    "    ld.global.v4.u32 {%r8, %r9, %r10, %r11}, [%d6];\n"
+    "    ld.global.v4.u32 {%r12, %r13, %r14, %r15}, [%d7];\n"
+    "    ld.global.v4.u32 {%r16, %r17, %r18, %r19}, [%d8];\n"
+    "    ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%d9];\n"
+    "    add.u64 %d6, %d6, %d10;\n"
+    "    add.u64 %d7, %d7, %d10;\n"
+    "    add.u64 %d8, %d8, %d10;\n"
+    "    add.u64 %d9, %d9, %d10;\n"
+    "    add.u64 %d3, %d3, %d11;\n"
+    "    xor.b32 %r8, %r8, %r9;\n"
     "    xor.b32 %r10, %r10, %r11;\n"
     "    xor.b32 %r12, %r12, %r13;\n"
     "    xor.b32 %r14, %r14, %r15;\n"
@@ -85,29 +80,6 @@ static const char read_ptx[] =
     "    @%p1 bra read_end;\n"
     "    st.global.u32 [%d2], %r6;\n"
     "read_end:\n"
-    "    ret;\n"
-    "}\n";
-
-/* Parameters: source, number of loads, destination. */
-static const char copy_ptx[] =
-    ".visible .entry lp_copy(.param .u64 from, .param .u64 pieces, .param .u64 to)\n"
-    "{\n"
-    "    .reg .pred %p<1>;\n"
-    "    .reg .b32 %r<24>;\n"
-    "    .reg .b64 %d<16>;\n" PTX_FROM_TO
-    "    sub.u64 %d12, %d2, %d0;\n" /* distance from source to destination */
-    PTX_THREAD PTX_PIECES "copy_loop:\n"
-    "    setp.ge.u64 %p0, %d3, %d1;\n"
-    "    @%p0 bra copy_end;\n" PTX_LOAD_PIECES "    add.u64 %d13, %d6, %d12;\n"
-    "    st.global.v4.u32 [%d13], {%r8, %r9, %r10, %r11};\n"
-    "    add.u64 %d13, %d7, %d12;\n"
-    "    st.global.v4.u32 [%d13], {%r12, %r13, %r14, %r15};\n"
-    "    add.u64 %d13, %d8, %d12;\n"
-    "    st.global.v4.u32 [%d13], {%r16, %r17, %r18, %r19};\n"
-    "    add.u64 %d13, %d9, %d12;\n"
-    "    st.global.v4.u32 [%d13], {%r20, %r21, %r22, %r23};\n" PTX_NEXT_PIECES
-    "    bra copy_loop;\n"
-    "copy_end:\n"
     "    ret;\n"
     "}\n";
 
@@ -155,14 +127,13 @@ static const char fill_ptx[] =
 
 int lp_kernels_open(struct lp_kernels *kernels, struct lp_bench *bench)
 {
-    char ptx[sizeof(PTX_HEAD) + sizeof(read_ptx) + sizeof(copy_ptx) + sizeof(fill_ptx)];
+    char ptx[sizeof(PTX_HEAD) + sizeof(read_ptx) + sizeof(fill_ptx)];
     int result;
 
-    snprintf(ptx, sizeof(ptx), PTX_HEAD "%s%s%s", read_ptx, copy_ptx, fill_ptx);
+    snprintf(ptx, sizeof(ptx), PTX_HEAD "%s%s", read_ptx, fill_ptx);
     if ((result = bench->cuda.module_load(&bench->module, ptx)) != 0)
         return lp_cuda_error(&bench->cuda, "cuModuleLoadData", result);
     if ((result = bench->cuda.module_function(&kernels->read, bench->module, "lp_read")) != 0 ||
-        (result = bench->cuda.module_function(&kernels->copy, bench->module, "lp_copy")) != 0 ||
         (result = bench->cuda.module_function(&kernels->fill, bench->module, "lp_fill")) != 0)
         return lp_cuda_error(&bench->cuda, "cuModuleGetFunction", result);
     return 0;
@@ -191,9 +162,9 @@ int lp_kernels_fill(const struct lp_kernels *kernels, struct lp_bench *bench, ui
     return result == 0 ? 0 : lp_cuda_error(&bench->cuda, "filling the buffers", result);
 }
 
-/* A variant of reading or copying. */
+/* Reading or copying. */
 struct memory_work {
-    void *function; /* NULL: the driver's own copy */
+    void *function; /* NULL: the driver's copy */
     unsigned blocks;
     uint64_t pieces;
 };
@@ -291,6 +262,5 @@ void lp_measure_memory(const struct lp_kernels *kernels, struct lp_bench *bench,
 {
     measure(bench, kernels->read, 1, &measured_peaks->items[LP_PEAK_READ]);
     /* Read and written bytes. */
-    measure(bench, kernels->copy, 2, &measured_peaks->items[LP_PEAK_COPY]);
     measure(bench, NULL, 2, &measured_peaks->items[LP_PEAK_COPY]);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Our own kernels: they read, copy and fill device memory. PTX that the driver compiles, so that
+/** Our own kernels: they read and fill device memory. PTX that the driver compiles, so that
  * neither nvcc nor NVRTC is needed.
  * @threads one at a time per object */
 #ifndef LP_MEASURE_KERNELS_H
@@ -9,7 +9,7 @@
 #include "lib/hardware/measured_peaks.h"
 
 struct lp_kernels {
-    void *read, *copy, *fill; /* functions of the bench's module */
+    void *read, *fill; /* functions of the bench's module */
 };
 
 /** 0 or LLMPERF_ENODEVICE. */
@@ -20,7 +20,7 @@ int lp_kernels_open(struct lp_kernels *kernels, struct lp_bench *bench);
 int lp_kernels_fill(const struct lp_kernels *kernels, struct lp_bench *bench, uint32_t and_mask,
                     uint32_t or_mask);
 
-/** Measure reading, and copying by kernel and by the driver. Failures set the reason. */
+/** Measure reading by kernel, and copying by the driver. Failures set the reason. */
 void lp_measure_memory(const struct lp_kernels *kernels, struct lp_bench *bench,
                        struct lp_measured_peaks *measured_peaks);
 

@@ -293,29 +293,18 @@ static uint64_t largest_matrix(const struct product *product, const struct shape
     return in > out ? in : out;
 }
 
-/* One size: find its algorithm, then measure at length. */
-static int run_shape(struct multiplication *work, struct lp_bench *bench,
-                     struct lp_measured_peak *measured_peak, double *ms)
+/* Ready to run with its fastest algorithm; clear it in any case. */
+static int prepare(struct multiplication *work, struct lp_bench *bench, double *ms)
 {
-    const struct shape *shape = &work->shape;
-    bool is_fp8 = work->product->in == LP_BLAS_R_8F_E4M3;
-    struct lp_times times;
-    char how[128];
-    int status = find_algorithm(work, bench, ms);
+    int result = describe(work);
 
-    /* A short trial selects the sizes for a long measurement. */
-    if (status < 0 || flops_of(shape) / (*ms * 1e9) < 0.9 * measured_peak->median)
-        return status;
-    usleep(PAUSE_US);
-    if ((status = lp_bench_repeat(bench, start, work, bench->seconds / 2, &times)) < 0)
-        return status;
-    snprintf(how, sizeof(how), "cuBLASLt, %llu x %llu x %llu, random numbers%s",
-             (unsigned long long)shape->m, (unsigned long long)shape->n,
-             (unsigned long long)shape->k, is_fp8 ? " of E4M3, fast accumulation" : "");
-    lp_measured_peak_take(measured_peak, flops_of(shape), 1e9, &times, how);
-    return 0;
+    return result == 0 ? find_algorithm(work, bench, ms)
+                       : lp_error(LLMPERF_ENOTSUP,
+                                  "cuBLASLt does not support %s matrix products (status %d)",
+                                  work->product->dtype, result);
 }
 
+/* One size: a short trial selects those for a long measurement. */
 static int measure_shape(const struct blas *blas, const struct product *product,
                          const struct shape *shape, struct lp_bench *bench,
                          struct lp_measured_peak *measured_peak, double *ms)
@@ -323,14 +312,20 @@ static int measure_shape(const struct blas *blas, const struct product *product,
     struct multiplication work = {
         .blas = blas, .product = product, .shape = *shape, .count = 1, .slots = 1
     };
-    int result = describe(&work), status;
+    int status = prepare(&work, bench, ms);
+    struct lp_times times;
+    char how[128];
 
-    if (result == 0)
-        status = run_shape(&work, bench, measured_peak, ms);
-    else
-        status =
-            lp_error(LLMPERF_ENOTSUP, "cuBLASLt does not support %s matrix products (status %d)",
-                     product->dtype, result);
+    if (status == 0 && !(flops_of(shape) / (*ms * 1e9) < 0.9 * measured_peak->median)) {
+        usleep(PAUSE_US);
+        status = lp_bench_repeat(bench, start, &work, bench->seconds / 2, &times);
+        snprintf(how, sizeof(how), "cuBLASLt, %llu x %llu x %llu, random numbers%s",
+                 (unsigned long long)shape->m, (unsigned long long)shape->n,
+                 (unsigned long long)shape->k,
+                 product->in == LP_BLAS_R_8F_E4M3 ? " of E4M3, fast accumulation" : "");
+        if (status == 0)
+            lp_measured_peak_take(measured_peak, flops_of(shape), 1e9, &times, how);
+    }
     clear_multiplication(&work);
     return status;
 }
@@ -350,7 +345,7 @@ static void sweep_shape(const struct blas *blas, const struct product *product,
     struct lp_times times;
     double ms;
 
-    if (describe(&work) == 0 && find_algorithm(&work, bench, &ms) == 0) {
+    if (prepare(&work, bench, &ms) == 0) {
         work.count = (uint64_t)fmin(ceil(SWEEP_REPEAT_MS / ms), SWEEP_REPEAT_MOST);
         if (lp_bench_repeat(bench, start, &work, bench->seconds / 10, &times) == 0)
             lp_sweep_add(sweep, product->dtype, shape->n, shape->m, shape->k,

@@ -90,7 +90,7 @@ static int make_graph(struct work *work)
 static int time_repeats(const struct work *work,
                         int (*run)(const struct work *work, double *us_out), double *median_out)
 {
-    double us[REPEATS];
+    double us[REPEATS] = { 0 };
     int result = run(work, &us[0]);
 
     for (int i = 0; i < REPEATS && result == 0; i++)

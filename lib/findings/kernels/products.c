@@ -239,13 +239,12 @@ struct search {
     uint64_t steps, least_calls;
     size_t home[PRODUCTS_MOST]; /* kernel of each product */
     uint64_t left[KERNELS_MOST];
-    /* Over the solutions that leave the fewest launches over, and over all solutions. */
+    /* Over the solutions that explain each launch of kernels of every layer, else over all. */
     struct answers {
-        bool found;
-        uint64_t over; /* launches that no product explains, of kernels of every layer */
+        bool found, exact;
         const struct lp_gemm *of[KERNELS_MOST];
         bool doubtful[KERNELS_MOST];
-    } best, all;
+    } answers;
 };
 
 static bool same_shape(const struct lp_gemm *a, const struct lp_gemm *b)
@@ -315,7 +314,7 @@ static void take_solution(struct search *search)
 {
     const struct lp_gemm *of[KERNELS_MOST] = { NULL };
     bool doubtful[KERNELS_MOST] = { false };
-    uint64_t over = 0;
+    bool exact = true;
 
     for (size_t i = 0; i < search->product_count; i++) {
         size_t home = search->home[i];
@@ -327,18 +326,14 @@ static void take_solution(struct search *search)
     for (size_t i = 0; i < search->count; i++) {
         if (of[i] && search->left[i] > 0)
             return;
-        if (search->kernels[i].calls >= search->least_calls)
-            over += search->left[i];
+        exact &= search->left[i] == 0 || search->kernels[i].calls < search->least_calls;
     }
-    if (!is_in_order(search))
+    if (!is_in_order(search) || (search->answers.exact && !exact))
         return;
-    take(&search->all, search, of, doubtful);
-    if (search->best.found && over > search->best.over)
-        return;
-    if (search->best.found && over < search->best.over)
-        memset(&search->best, 0, sizeof(search->best));
-    search->best.over = over;
-    take(&search->best, search, of, doubtful);
+    if (exact && !search->answers.exact)
+        memset(&search->answers, 0, sizeof(search->answers));
+    search->answers.exact = exact;
+    take(&search->answers, search, of, doubtful);
 }
 
 static void place(struct search *search, size_t product)
@@ -363,7 +358,7 @@ static void place(struct search *search, size_t product)
 /* Operators whose form is free, and the forms that they have. */
 struct form {
     const char *operator_name;
-    uint32_t most, chosen; /* 0: none of them, for attention, which has kernels of its own */
+    uint32_t least, most, chosen; /* 0: none of them, for attention, which has kernels of its own */
 };
 
 static size_t find_forms(const struct lp_gemms *gemms, struct form forms[FORMS_MOST])
@@ -378,9 +373,11 @@ static size_t find_forms(const struct lp_gemms *gemms, struct form forms[FORMS_M
             k++;
         if (gemm->form == 0 || (k == count && count == FORMS_MOST))
             continue;
-        if (k == count)
-            forms[count++] =
-                (struct form){ gemm->name, 0, strcmp(gemm->name, "attention") == 0 ? 0 : 1 };
+        if (k == count) {
+            uint32_t least = strcmp(gemm->name, "attention") == 0 ? 0 : 1;
+
+            forms[count++] = (struct form){ gemm->name, least, 0, least };
+        }
         if (gemm->form > forms[k].most)
             forms[k].most = gemm->form;
     }
@@ -394,7 +391,7 @@ static bool next_forms(struct form *forms, size_t count)
             forms[i].chosen++;
             return true;
         }
-        forms[i].chosen = strcmp(forms[i].operator_name, "attention") == 0 ? 0 : 1;
+        forms[i].chosen = forms[i].least;
     }
     return false;
 }
@@ -441,8 +438,8 @@ static void try_forms(struct search *search, const struct form *forms, size_t fo
 
 static void answer(struct search *search)
 {
-    const struct answers *answers = search->best.over == 0 ? &search->best : &search->all;
-    bool complete = search->best.found && search->steps < STEPS_MOST;
+    const struct answers *answers = &search->answers;
+    bool complete = answers->found && search->steps < STEPS_MOST;
 
     for (size_t i = 0; i < search->count; i++) {
         struct lp_gemm_kernel *kernel = &search->kernels[i];

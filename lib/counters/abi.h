@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Our own declarations of the part of CUPTI's profiling interfaces that we use: host (metrics of a
- * chip), range profiler, PM sampling. Every call takes one struct that begins with its size (up to
- * the last field, without trailing padding) and a NULL; check.c compares each line of the two
- * tables with the toolkit's headers where the build finds them. Facts: CUPTI 13.0; the calls exist
- * from CUPTI 12.6 on. */
+ * chip), range profiler, PM and PC sampling. Nearly every call takes one struct that begins with
+ * its size (up to the last field, without trailing padding) and a NULL; check.c compares each line
+ * of the two tables with the toolkit's headers where the build finds them. Facts: CUPTI 13.0; the
+ * calls exist from CUPTI 12.6 on. */
 #ifndef LP_COUNTERS_ABI_H
 #define LP_COUNTERS_ABI_H
 
@@ -30,6 +30,7 @@
     NUMBER(LP_CUPTI_PROFILER_PM, 1, CUPTI_PROFILER_TYPE_PM_SAMPLING)                               \
     /* for the device */                                                                           \
     NUMBER(LP_CUPTI_SUPPORT_RANGE, 0, CUPTI_PROFILER_RANGE_PROFILING)                              \
+    NUMBER(LP_CUPTI_SUPPORT_PC, 1, CUPTI_PROFILER_PC_SAMPLING)                                     \
     NUMBER(LP_CUPTI_SUPPORT_PM, 3, CUPTI_PROFILER_PM_SAMPLING)                                     \
     NUMBER(LP_CUPTI_LEVEL_UNSUPPORTED, 1, CUPTI_PROFILER_CONFIGURATION_UNSUPPORTED)                \
     NUMBER(LP_CUPTI_LEVEL_DISABLED, 2, CUPTI_PROFILER_CONFIGURATION_DISABLED)                      \
@@ -44,7 +45,20 @@
     NUMBER(LP_CUPTI_PM_SYSCLK, 0, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL)              \
     NUMBER(LP_CUPTI_PM_TIME, 1, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL)                  \
     NUMBER(LP_CUPTI_PM_KEEP_OLDEST, 0, CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST)  \
-    NUMBER(LP_CUPTI_PM_STOP_FULL, 1, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL)
+    NUMBER(LP_CUPTI_PM_STOP_FULL, 1, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL)       \
+    /* attributes of PC sampling */                                                                \
+    NUMBER(LP_CUPTI_PC_PERIOD, 1, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD)       \
+    NUMBER(LP_CUPTI_PC_REASONS, 2, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON)         \
+    NUMBER(LP_CUPTI_PC_SCRATCH, 3, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE)  \
+    NUMBER(LP_CUPTI_PC_BUFFER, 4, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE)  \
+    NUMBER(LP_CUPTI_PC_MODE, 5, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE)         \
+    NUMBER(LP_CUPTI_PC_CONTROL, 6,                                                                 \
+           CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL)                    \
+    NUMBER(LP_CUPTI_PC_DATA, 8, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)    \
+    NUMBER(LP_CUPTI_PC_SLEEP, 9,                                                                   \
+           CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN)            \
+    NUMBER(LP_CUPTI_PC_CONTINUOUS, 1, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS)                \
+    NUMBER(LP_CUPTI_PC_REASON_BYTES, 128, CUPTI_STALL_REASON_STRING_SIZE)
 
 #define LP_CUPTI_ENUMERATOR(name, number, theirs) name = number,
 enum { LP_CUPTI_PROFILER_NUMBERS(LP_CUPTI_ENUMERATOR) };
@@ -212,6 +226,83 @@ typedef void *lp_cupti_object; /* CUPTI's own, opaque */
     FIELD(uint64_t, start, startTimestamp)                                                         \
     LAST(uint64_t, end, endTimestamp)
 
+/* PC sampling. Its headers name the size of a struct in another way. */
+#define LP_CUPTI_PC_STRUCTS(STRUCT, FIELD, LAST)                                                   \
+    /* enable, disable, start, stop */                                                             \
+    STRUCT(lp_cupti_pc, CUpti_PCSamplingEnableParams)                                              \
+    LAST(void *, context, ctx)                                                                     \
+    STRUCT(lp_cupti_pc_config, CUpti_PCSamplingConfigurationInfoParams)                            \
+    FIELD(void *, context, ctx)                                                                    \
+    FIELD(size_t, count, numAttributes)                                                            \
+    LAST(struct lp_cupti_pc_attribute *, attributes, pPCSamplingConfigurationInfo)                 \
+    STRUCT(lp_cupti_pc_get, CUpti_PCSamplingGetDataParams)                                         \
+    FIELD(void *, context, ctx)                                                                    \
+    LAST(void *, data, pcSamplingData)                                                             \
+    STRUCT(lp_cupti_pc_count, CUpti_PCSamplingGetNumStallReasonsParams)                            \
+    FIELD(void *, context, ctx)                                                                    \
+    LAST(size_t *, count, numStallReasons)                                                         \
+    STRUCT(lp_cupti_pc_reasons, CUpti_PCSamplingGetStallReasonsParams)                             \
+    FIELD(void *, context, ctx)                                                                    \
+    FIELD(size_t, count, numStallReasons)                                                          \
+    FIELD(uint32_t *, indices, stallReasonIndex)                                                   \
+    LAST(char **, names, stallReasons)
+
+struct lp_cupti_pc_attribute {
+    uint32_t type;
+    int status; /* set by CUPTI */
+    union {
+        uint64_t words[3];
+        uint32_t number;
+        size_t size;
+        void *data;
+        struct {
+            size_t count;
+            uint32_t *indices;
+        } reasons;
+    } value;
+};
+
+struct lp_cupti_pc_reason {
+    uint32_t index, samples;
+};
+
+/* Samples of an instruction. */
+struct lp_cupti_pc_record {
+    size_t struct_size;
+    uint64_t cubin_crc, offset;
+    uint32_t function, pad;
+    char *name; /* of the function; CUPTI may give the same text again, so it is never freed */
+    size_t reason_count;
+    struct lp_cupti_pc_reason *reasons;
+    uint32_t correlation;
+};
+
+struct lp_cupti_pc_data {
+    size_t struct_size, most; /* room in `records` */
+    uint64_t samples, dropped;
+    size_t count, remaining;
+    uint64_t range;
+    struct lp_cupti_pc_record *records;
+    uint64_t other_samples; /* of kernels that are not the program's */
+    uint8_t buffer_full;
+};
+
+struct lp_cupti_source_line {
+    size_t struct_size;
+    const void *cubin;
+    const char *function;
+    size_t cubin_size;
+    uint32_t line;
+    uint64_t offset;
+    char *file, *folder; /* to be freed */
+};
+
+struct lp_cupti_cubin_crc {
+    size_t struct_size, size;
+    const void *cubin;
+    uint64_t crc;
+};
+
 #define LP_CUPTI_STRUCT(ours, theirs)                                                              \
     struct ours {                                                                                  \
         size_t struct_size;                                                                        \
@@ -223,6 +314,7 @@ typedef void *lp_cupti_object; /* CUPTI's own, opaque */
     }                                                                                              \
     ;
 LP_CUPTI_PROFILER_STRUCTS(LP_CUPTI_STRUCT, LP_CUPTI_FIELD, LP_CUPTI_LAST)
+LP_CUPTI_PC_STRUCTS(LP_CUPTI_STRUCT, LP_CUPTI_FIELD, LP_CUPTI_LAST)
 #undef LP_CUPTI_STRUCT
 #undef LP_CUPTI_FIELD
 #undef LP_CUPTI_LAST

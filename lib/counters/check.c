@@ -9,6 +9,7 @@
 #include <cupti.h>
 
 #if CUPTI_API_VERSION >= 130000
+#include <cupti_pcsampling.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_range_profiler.h>
@@ -20,13 +21,15 @@
                   #field);
 /* The last field decides the size given to CUPTI. Newer headers have more fields after it, which
  * CUPTI does not access, by that size. */
-#define SAME_STRUCT(ours, theirs)                                                                  \
+#define SAME_SIZED(ours, theirs, bytes)                                                            \
     __attribute__((unused)) static void check_##theirs(void)                                       \
     {                                                                                              \
         typedef struct ours ours_type;                                                             \
         typedef theirs their_type;                                                                 \
-        static_assert(offsetof(ours_type, tail) <= theirs##_STRUCT_SIZE, #ours);                   \
+        static_assert(offsetof(ours_type, tail) <= (bytes), #ours);                                \
         SAME_MEMBER(void *, priv, pPriv)
+#define SAME_STRUCT(ours, theirs)    SAME_SIZED(ours, theirs, theirs##_STRUCT_SIZE)
+#define SAME_PC_STRUCT(ours, theirs) SAME_SIZED(ours, theirs, theirs##Size)
 #define SAME_LAST(type, field, their_field)                                                        \
     SAME_MEMBER(type, field, their_field)                                                          \
     }
@@ -34,8 +37,65 @@
 
 LP_CUPTI_PROFILER_NUMBERS(SAME_NUMBER)
 LP_CUPTI_PROFILER_STRUCTS(SAME_STRUCT, SAME_MEMBER, SAME_LAST)
+LP_CUPTI_PC_STRUCTS(SAME_PC_STRUCT, SAME_MEMBER, SAME_LAST)
+
+/* Structs without that head: all of them is given to CUPTI. */
+#define SAME_WHOLE(ours, theirs)                                                                   \
+    __attribute__((unused)) static void check_##theirs(void)                                       \
+    {                                                                                              \
+        typedef struct ours ours_type;                                                             \
+        typedef theirs their_type;                                                                 \
+        static_assert(sizeof(ours_type) == sizeof(their_type), #ours);
+#define WHOLE_STRUCTS(STRUCT, FIELD, LAST)                                                         \
+    STRUCT(lp_cupti_pc_attribute, CUpti_PCSamplingConfigurationInfo)                               \
+    FIELD(, type, attributeType)                                                                   \
+    FIELD(, status, attributeStatus)                                                               \
+    FIELD(, value, attributeData)                                                                  \
+    FIELD(, value.number, attributeData.samplingPeriodData.samplingPeriod)                         \
+    FIELD(, value.reasons.count, attributeData.stallReasonData.stallReasonCount)                   \
+    LAST(, value.reasons.indices, attributeData.stallReasonData.pStallReasonIndex)                 \
+    STRUCT(lp_cupti_pc_reason, CUpti_PCSamplingStallReason)                                        \
+    FIELD(, index, pcSamplingStallReasonIndex)                                                     \
+    LAST(, samples, samples)                                                                       \
+    STRUCT(lp_cupti_pc_record, CUpti_PCSamplingPCData)                                             \
+    FIELD(, cubin_crc, cubinCrc)                                                                   \
+    FIELD(, offset, pcOffset)                                                                      \
+    FIELD(, name, functionName)                                                                    \
+    FIELD(, reason_count, stallReasonCount)                                                        \
+    FIELD(, reasons, stallReason)                                                                  \
+    LAST(, correlation, correlationId)                                                             \
+    STRUCT(lp_cupti_pc_data, CUpti_PCSamplingData)                                                 \
+    FIELD(, most, collectNumPcs)                                                                   \
+    FIELD(, samples, totalSamples)                                                                 \
+    FIELD(, dropped, droppedSamples)                                                               \
+    FIELD(, count, totalNumPcs)                                                                    \
+    FIELD(, remaining, remainingNumPcs)                                                            \
+    FIELD(, records, pPcData)                                                                      \
+    FIELD(, other_samples, nonUsrKernelsTotalSamples)                                              \
+    LAST(, buffer_full, hardwareBufferFull)                                                        \
+    STRUCT(lp_cupti_source_line, CUpti_GetSassToSourceCorrelationParams)                           \
+    FIELD(, cubin, cubin)                                                                          \
+    FIELD(, function, functionName)                                                                \
+    FIELD(, cubin_size, cubinSize)                                                                 \
+    FIELD(, line, lineNumber)                                                                      \
+    FIELD(, offset, pcOffset)                                                                      \
+    FIELD(, file, fileName)                                                                        \
+    LAST(, folder, dirName)                                                                        \
+    STRUCT(lp_cupti_cubin_crc, CUpti_GetCubinCrcParams)                                            \
+    FIELD(, size, cubinSize)                                                                       \
+    FIELD(, cubin, cubin)                                                                          \
+    LAST(, crc, cubinCrc)
+WHOLE_STRUCTS(SAME_WHOLE, SAME_MEMBER, SAME_LAST)
 
 /* Other calls that take the same structs. */
+#define SHARED_PC_STRUCTS(STRUCT, FIELD, LAST)                                                     \
+    STRUCT(lp_cupti_pc, CUpti_PCSamplingDisableParams)                                             \
+    LAST(void *, context, ctx)                                                                     \
+    STRUCT(lp_cupti_pc, CUpti_PCSamplingStartParams)                                               \
+    LAST(void *, context, ctx)                                                                     \
+    STRUCT(lp_cupti_pc, CUpti_PCSamplingStopParams)                                                \
+    LAST(void *, context, ctx)
+SHARED_PC_STRUCTS(SAME_PC_STRUCT, SAME_MEMBER, SAME_LAST)
 #define SHARED_STRUCTS(STRUCT, FIELD, LAST)                                                        \
     STRUCT(lp_cupti_range, CUpti_RangeProfiler_Start_Params)                                       \
     LAST(lp_cupti_object, object, pRangeProfilerObject)                                            \

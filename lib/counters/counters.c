@@ -8,6 +8,7 @@
 #include "lib/base/status.h"
 #include "lib/counters/groups.h"
 #include "lib/counters/run.h"
+#include "lib/cupti/cubins.h"
 #include "lib/regions/region_hook.h"
 #include "lib/record/paths.h"
 
@@ -129,8 +130,11 @@ static int set_up(struct lp_counters *counters)
 
     if ((status = lp_counters_load(&counters->calls)) < 0)
         return status;
-    if ((status = lp_counter_device_open(counters->calls, preset->method, &counters->device)) < 0 ||
-        (status = open_set(counters)) < 0 || (status = check_passes(counters)) < 0)
+    if ((status = lp_counter_device_open(counters->calls, preset->method, &counters->device)) < 0)
+        return status;
+    if (preset->method == LP_COUNTER_PC)
+        return lp_pc_open(counters);
+    if ((status = open_set(counters)) < 0 || (status = check_passes(counters)) < 0)
         return status;
     counters->time_column = find_time_column(counters->set);
     return preset->method == LP_COUNTER_PM ? lp_samples_open(counters) : lp_ranges_open(counters);
@@ -196,7 +200,9 @@ static void begin_range(struct lp_counters *counters, const struct lp_thread *th
         add_cost(counters, since_ns);
         since_ns = lp_clock_now();
     }
-    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->pc)
+        lp_pc_begin(counters, thread, node);
+    else if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
         lp_ranges_begin(counters, thread, node);
     else
         skip_early(counters, node);
@@ -210,7 +216,7 @@ static void begin(const struct lp_thread *thread, uint32_t node)
     if (!counters)
         return;
     if (!atomic_load(&counters->paused)) {
-        if (counters->options.preset->method == LP_COUNTER_RANGE)
+        if (counters->options.preset->method != LP_COUNTER_PM)
             begin_range(counters, thread, node);
         else if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE)
             try_set_up(counters);
@@ -225,9 +231,12 @@ static void end(const struct lp_thread *thread, uint32_t node)
 
     if (!counters)
         return;
-    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges) {
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && !counters->samples) {
         since_ns = lp_clock_now();
-        lp_ranges_end(counters, thread, node);
+        if (counters->pc)
+            lp_pc_end(counters, thread, node);
+        else
+            lp_ranges_end(counters, thread, node);
         add_cost(counters, since_ns);
     }
     leave();
@@ -241,6 +250,8 @@ static void leave_thread(const struct lp_thread *thread)
         return;
     if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
         lp_ranges_leave(counters, thread);
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->pc)
+        lp_pc_leave(counters, thread);
     leave();
 }
 
@@ -302,7 +313,7 @@ static const char *replay_name(const struct lp_counters *counters)
 {
     static const char *const names[] = { "none", "user", "kernel" };
 
-    return counters->set->method == LP_COUNTER_PM ? "none" : names[counters->options.replay];
+    return counters->set->method != LP_COUNTER_RANGE ? "none" : names[counters->options.replay];
 }
 
 static void report_plan(struct lp_counters *counters, const struct lp_device_sink *sink)
@@ -312,6 +323,7 @@ static void report_plan(struct lp_counters *counters, const struct lp_device_sin
         .chip = set->chip,
         .preset = counters->options.preset->name,
         .method = set->method == LP_COUNTER_PM                   ? "pm"
+                  : set->method == LP_COUNTER_PC                 ? "pc"
                   : counters->options.replay == LP_REPLAY_KERNEL ? "kernel"
                                                                  : "range",
         .replay = replay_name(counters),
@@ -342,12 +354,14 @@ void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_si
         set_up_or_fail(counters);
     }
     if (!sink->plan || atomic_load(&counters->phase) < LP_COUNTERS_RUNNING || !counters->set ||
-        (!counters->ranges && !counters->samples))
+        (!counters->ranges && !counters->samples && !counters->pc))
         return;
     if (!counters->plan_reported)
         report_plan(counters, sink);
     if (counters->samples)
         lp_samples_deliver(counters, sink);
+    if (counters->pc)
+        lp_pc_deliver(counters, sink);
     lp_counter_queue_deliver(counters, sink);
 }
 
@@ -419,8 +433,10 @@ void lp_counters_stop(struct lp_counters *counters)
         lp_ranges_stop(counters);
     if (quiet && counters->samples)
         lp_samples_stop(counters);
+    if (quiet && counters->pc)
+        lp_pc_stop(counters);
     if (!quiet) {
-        lp_error(LLMPERF_EIO, "a thread is still inside CUPTI's range profiler");
+        lp_error(LLMPERF_EIO, "a thread is still inside CUPTI's profiler");
         lp_counters_fail(counters);
     }
 }
@@ -429,7 +445,7 @@ void lp_counters_stop(struct lp_counters *counters)
 static void report_idle(struct lp_counters *counters, char *text, size_t size)
 {
     int phase = atomic_load(&counters->phase);
-    bool ranges = counters->options.preset->method == LP_COUNTER_RANGE;
+    bool ranges = counters->options.preset->method != LP_COUNTER_PM;
 
     if (phase == LP_COUNTERS_WAITING)
         snprintf(text, size, "no hardware counters: device activity is not collected");
@@ -460,6 +476,8 @@ void lp_counters_state(struct lp_counters *counters, struct lp_counters_state *s
         report_idle(counters, state->problem, sizeof(state->problem));
     if (counters->samples)
         lp_samples_state(counters, state);
+    if (counters->pc)
+        lp_pc_state(counters, state);
 }
 
 const struct lp_counter_set *lp_counters_set(const struct lp_counters *counters)
@@ -476,6 +494,8 @@ void lp_counters_close(struct lp_counters *counters)
         return;
     lp_ranges_close(counters);
     lp_samples_close(counters);
+    lp_pc_close(counters);
+    lp_cubins_forget();
     lp_counter_set_free(counters->set);
     lp_counter_queue_clear(&counters->queue);
     pthread_mutex_destroy(&counters->queue.lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Hardware counters of the regions of this process: range profiler or PM sampling, as the preset
- * specifies. One at a time in a process. Set up when a region opens on a thread with a CUDA
- * context, which determines the GPU: ranges by that thread, at the first requested region; sampling
- * by the collector. */
+/** Hardware counters of the regions of this process: range profiler, PM sampling or PC sampling, as
+ * the preset specifies. One at a time in a process. Set up when a region opens on a thread with a
+ * CUDA context, which determines the GPU: ranges and PC sampling by that thread, at the first
+ * requested region; PM sampling by the collector. */
 #ifndef LP_COUNTERS_COUNTERS_H
 #define LP_COUNTERS_COUNTERS_H
 
@@ -23,7 +23,8 @@ struct lp_counters_options {
     enum lp_counter_replay replay;
     uint32_t most_passes; /* 0: 1 without replay, else 64; with groups: maximum number of groups */
     uint32_t group;       /* of the preset, see groups.h; 0: all of it */
-    uint32_t budget;      /* maximum overhead of ranges in percent of the time; 0: no limit */
+    uint32_t budget;      /* percent of the time that ranges may cost or windows of PC sampling
+                             last; 0: no limit, 1 with PC sampling */
     uint64_t interval_ns; /* PM sampling: initial interval */
     bool attached;        /* CUPTI is attached already; else lp_counters_attach() follows */
     struct lp_names *names;
@@ -36,7 +37,7 @@ struct lp_counters_state {
     uint64_t boundaries; /* begins and ends of ranges */
     uint64_t cost_ns; /* time of the program's threads for them; with sampling, of the collector */
     uint64_t others;  /* other threads' launches while a region was counted, included in it */
-    uint64_t samples; /* PM sampling */
+    uint64_t samples; /* PM and PC sampling */
     uint64_t samples_lost;
     uint64_t overflows; /* times that samples were lost because the buffer was full */
     uint32_t groups;    /* of the preset; 0: it was not split */
@@ -89,5 +90,8 @@ void lp_counters_close(struct lp_counters *counters);
 void lp_counters_launch(uint32_t kind, const char *name, void *launch_context,
                         uint32_t correlation);
 void lp_counters_launch_cancelled(uint32_t correlation);
+
+/** Is the driver call that this thread makes ours, not the program's? */
+bool lp_counters_calling(void);
 
 #endif

@@ -20,10 +20,13 @@ static void find(void *library, const char *name, void *slot)
 /* The driver's calls, once the program has loaded it. Concurrent look-ups find the same address. */
 static int (*_Atomic get_current)(void **context);
 static int (*_Atomic get_device)(int *device);
+static int (*_Atomic synchronize)(void);
+
+static __thread bool calling; /* this thread is in a call of the driver that is ours */
 
 static bool find_driver(void)
 {
-    int (*current)(void **context), (*device)(int *device);
+    int (*current)(void **context), (*device)(int *device), (*wait)(void);
     void *library;
 
     if (atomic_load(&get_device))
@@ -31,6 +34,8 @@ static bool find_driver(void)
     library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     find(library, "cuCtxGetCurrent", &current);
     find(library, "cuCtxGetDevice", &device);
+    find(library, "cuCtxSynchronize", &wait);
+    atomic_store(&synchronize, wait);
     atomic_store(&get_current, current);
     if (current)
         atomic_store(&get_device, device);
@@ -42,6 +47,21 @@ void *lp_counter_context(void)
     void *context = NULL;
 
     return find_driver() && atomic_load(&get_current)(&context) == 0 ? context : NULL;
+}
+
+void lp_counter_idle(void)
+{
+    int (*wait)(void) = atomic_load(&synchronize);
+
+    calling = true;
+    if (wait)
+        wait();
+    calling = false;
+}
+
+bool lp_counters_calling(void)
+{
+    return calling;
 }
 
 bool lp_counter_device_look(struct lp_counter_device *device)
@@ -85,7 +105,9 @@ static int check_support(const struct lp_counters_calls *calls, enum lp_counter_
     struct lp_cupti_device_supported params = {
         .struct_size = LP_CUPTI_SIZE(lp_cupti_device_supported),
         .device = device->ordinal,
-        .api = method == LP_COUNTER_PM ? LP_CUPTI_SUPPORT_PM : LP_CUPTI_SUPPORT_RANGE,
+        .api = method == LP_COUNTER_PM   ? LP_CUPTI_SUPPORT_PM
+               : method == LP_COUNTER_PC ? LP_CUPTI_SUPPORT_PC
+                                         : LP_CUPTI_SUPPORT_RANGE,
     };
     int status = LP_COUNTER_CALL(calls, ProfilerDeviceSupported, &params);
 
@@ -140,7 +162,7 @@ int lp_counter_device_open(const struct lp_counters_calls *calls, enum lp_counte
     int status;
 
     if ((status = initialise(calls)) < 0 || (status = check_support(calls, method, device)) < 0 ||
-        (status = read_chip(calls, device)) < 0)
+        (status = read_chip(calls, device)) < 0 || method == LP_COUNTER_PC)
         return status;
     return read_availability(calls, method, device);
 }

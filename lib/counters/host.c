@@ -379,7 +379,12 @@ int lp_counter_set_open(const char *chip, const uint8_t *availability,
                         const struct lp_counter_preset *preset, struct lp_counter_set **set_out)
 {
     struct lp_counter_set *set;
-    int status = make_set(chip, preset->method, availability, &set);
+    int status;
+
+    if (preset->method == LP_COUNTER_PC)
+        return lp_error(LLMPERF_EINVAL, "preset %s has no metrics: it samples instructions",
+                        preset->name);
+    status = make_set(chip, preset->method, availability, &set);
 
     if (status < 0)
         return status;

@@ -61,12 +61,15 @@ static int read_quantity(struct lp_counter_preset *preset, const struct lp_yaml_
 static int read_method(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
                        const struct lp_yaml_node *root)
 {
+    static const char *const names[] = { "range", "pm", "pc" };
     const char *method = text_of(root, "method");
 
-    if (!method || (strcmp(method, "range") != 0 && strcmp(method, "pm") != 0))
-        return fault(tree, root->line, "\"method\" must be range or pm");
-    preset->method = strcmp(method, "pm") == 0 ? LP_COUNTER_PM : LP_COUNTER_RANGE;
-    return 0;
+    for (unsigned i = 0; method && i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(method, names[i]) == 0) {
+            preset->method = (enum lp_counter_method)i;
+            return 0;
+        }
+    return fault(tree, root->line, "\"method\" must be range, pm or pc");
 }
 
 static int read_most_passes(struct lp_counter_preset *preset, const struct lp_yaml_tree *tree,
@@ -91,6 +94,8 @@ static int read_preset(struct lp_counter_preset *preset, const struct lp_yaml_tr
     if (status < 0 || (status = read_most_passes(preset, tree, root)) < 0)
         return status;
     preset->about = lp_strings_add(&preset->pool, text_of(root, "about"));
+    if (preset->method == LP_COUNTER_PC) /* CUPTI says which stall reasons there are */
+        return 0;
     if (!quantities || quantities->value->kind != LP_YAML_MAP || quantities->value->count == 0)
         return fault(tree, root->line, "\"quantities\" must be a map");
     for (size_t i = 0; status == 0 && i < quantities->value->count; i++)

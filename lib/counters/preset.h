@@ -14,7 +14,8 @@
 
 enum lp_counter_method {
     LP_COUNTER_RANGE, /* counted from begin to end of a region */
-    LP_COUNTER_PM     /* sampled at fixed intervals */
+    LP_COUNTER_PM,    /* sampled at fixed intervals */
+    LP_COUNTER_PC     /* instructions and stall reasons, sampled in some calls of a region */
 };
 
 /** A quantity. Each candidate is a sum of metrics: "a.sum", "a.sum + 2 * b.sum". */

@@ -53,6 +53,7 @@ enum lp_counters_phase {
 
 struct lp_ranges;
 struct lp_samples;
+struct lp_pc;
 
 struct lp_counters {
     struct lp_counters_options options;
@@ -73,10 +74,14 @@ struct lp_counters {
     char problem[512];
     struct lp_ranges *ranges;   /* NULL: not this method */
     struct lp_samples *samples; /* NULL: not this method */
+    struct lp_pc *pc;           /* NULL: not this method */
 };
 
 /** The CUDA context of this thread; NULL: none. Initialises nothing. @threads any thread */
 void *lp_counter_context(void);
+
+/** Wait until the context of this thread has no work left. Not during stream capture. */
+void lp_counter_idle(void);
 
 /** GPU of this thread: sets `context` and `ordinal`. false: no current context. */
 bool lp_counter_device_look(struct lp_counter_device *device);
@@ -114,6 +119,16 @@ void lp_ranges_launch(struct lp_counters *counters, uint32_t kind, const char *n
 void lp_ranges_launch_cancelled(struct lp_counters *counters, uint32_t correlation);
 void lp_ranges_stop(struct lp_counters *counters);
 void lp_ranges_close(struct lp_counters *counters);
+
+/** PC sampling. The first four on the thread that opens regions, the others on the collector. */
+int lp_pc_open(struct lp_counters *counters);
+void lp_pc_begin(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node);
+void lp_pc_end(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node);
+void lp_pc_leave(struct lp_counters *counters, const struct lp_thread *thread);
+void lp_pc_deliver(struct lp_counters *counters, const struct lp_device_sink *sink);
+void lp_pc_stop(struct lp_counters *counters);
+void lp_pc_state(const struct lp_counters *counters, struct lp_counters_state *state);
+void lp_pc_close(struct lp_counters *counters);
 
 /** PM sampling. All on the collector. */
 int lp_samples_open(struct lp_counters *counters);

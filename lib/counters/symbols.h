@@ -45,7 +45,17 @@
     CALL(PmSamplingCounterDataImageInitialize, data_init)                                          \
     CALL(PmSamplingDecodeData, pm_decode)                                                          \
     CALL(PmSamplingGetCounterDataInfo, pm_count)                                                   \
-    CALL(PmSamplingCounterDataGetSampleInfo, pm_info)
+    CALL(PmSamplingCounterDataGetSampleInfo, pm_info)                                              \
+    CALL(PCSamplingEnable, pc)                                                                     \
+    CALL(PCSamplingDisable, pc)                                                                    \
+    CALL(PCSamplingStart, pc)                                                                      \
+    CALL(PCSamplingStop, pc)                                                                       \
+    CALL(PCSamplingSetConfigurationAttribute, pc_config)                                           \
+    CALL(PCSamplingGetData, pc_get)                                                                \
+    CALL(PCSamplingGetNumStallReasons, pc_count)                                                   \
+    CALL(PCSamplingGetStallReasons, pc_reasons)                                                    \
+    CALL(GetSassToSourceCorrelation, source_line)                                                  \
+    CALL(GetCubinCrc, cubin_crc)
 
 struct lp_counters_calls {
     char path[512]; /* of libcupti */

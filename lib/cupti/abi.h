@@ -38,6 +38,7 @@
     NUMBER(LP_CUPTI_RESOURCE_GRAPH_DESTROY_STARTING, 10,                                           \
            CUPTI_CBID_RESOURCE_GRAPH_DESTROY_STARTING)                                             \
     NUMBER(LP_CUPTI_RESOURCE_CONTEXT_CREATED, 1, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)              \
+    NUMBER(LP_CUPTI_RESOURCE_MODULE_LOADED, 6, CUPTI_CBID_RESOURCE_MODULE_LOADED)                  \
     NUMBER(LP_CUPTI_RESOURCE_GRAPHNODE_CREATED, 13, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED)         \
     NUMBER(LP_CUPTI_RESOURCE_GRAPHEXEC_CREATE_STARTING, 17,                                        \
            CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING)                                          \
@@ -144,7 +145,14 @@ struct lp_cupti_callback_data {
 struct lp_cupti_resource_data {
     void *context;
     void *handle;
-    void *descriptor; /* of a graph: struct lp_cupti_graph_data */
+    void
+        *descriptor; /* of a graph: struct lp_cupti_graph_data; of a module: lp_cupti_module_data */
+};
+
+struct lp_cupti_module_data {
+    uint32_t id;
+    size_t size;
+    const char *cubin;
 };
 
 /* Handles from which ids can be read during the callback. Only those of the event are set. Node

@@ -78,6 +78,8 @@ SAME_FIELD(lp_cupti_callback_data, correlation_data, CUpti_CallbackData, correla
 SAME_FIELD(lp_cupti_callback_data, correlation_id, CUpti_CallbackData, correlationId);
 
 SAME_FIELD(lp_cupti_resource_data, descriptor, CUpti_ResourceData, resourceDescriptor);
+SAME_FIELD(lp_cupti_module_data, size, CUpti_ModuleResourceData, cubinSize);
+SAME_FIELD(lp_cupti_module_data, cubin, CUpti_ModuleResourceData, pCubin);
 SAME_FIELD(lp_cupti_graph_data, graph, CUpti_GraphData, graph);
 SAME_FIELD(lp_cupti_graph_data, original_graph, CUpti_GraphData, originalGraph);
 SAME_FIELD(lp_cupti_graph_data, node, CUpti_GraphData, node);

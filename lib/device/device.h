@@ -57,6 +57,7 @@ struct lp_device_options {
     bool graph_level;       /* one record per graph launch instead of one per node */
     bool release;           /* close() releases the driver's profiler for other tools */
     bool watch_captures;    /* track stream captures, for counters */
+    bool keep_cubins;       /* lib/cupti/cubins.h, for PC sampling */
 };
 
 /** What a sampling session currently collects. */

@@ -22,7 +22,7 @@ struct lp_counter_heading {
 /** What is collected and how. */
 struct lp_counter_plan {
     const char *chip, *preset;
-    const char *method; /* "range", "kernel" or "pm" */
+    const char *method; /* "range", "kernel", "pm" or "pc" */
     const char *replay; /* "none", "user", "kernel" */
     uint32_t passes;
     uint32_t time_column; /* device time in ns; `count`: no such column */
@@ -37,17 +37,22 @@ enum lp_counter_kind {
     LP_COUNTER_OWN = 2,    /* the same without nested regions, if there are any */
     LP_COUNTER_KERNEL = 3, /* one kernel of a region */
     LP_COUNTER_SAMPLE = 4, /* an interval of the device, without a region */
-    LP_COUNTER_SKIP = 5    /* a call that was not measured; the name is the reason; no values */
+    LP_COUNTER_SKIP = 5,   /* a call that was not measured; the name is the reason; no values */
+    LP_COUNTER_STALL = 6   /* samples of an instruction of a kernel, by stall reason */
 };
+
+#define LP_COUNTER_NO_OFFSET UINT64_MAX /* of instructions that found no row of their own */
 
 /** The values are stored separately, one for each column. */
 struct lp_counter_fact {
     uint64_t start_ns, end_ns; /* samples only */
+    uint64_t offset;           /* stalls only: of the instruction in its function, in bytes */
     uint32_t kind;             /* enum lp_counter_kind */
     uint32_t node;             /* path */
     uint32_t name;             /* of a kernel, or the reason of a skipped call; see names.h */
+    uint32_t source;           /* stalls only: "file:line"; "": unknown */
     uint16_t device;
-    uint16_t reserved;
+    uint16_t reserved[3];
 };
 
 #endif

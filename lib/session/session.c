@@ -126,6 +126,7 @@ static int start_session(struct llmperf_session *session)
                                    session->options.overhead_budget_permille)) < 0 ||
         (status = lp_watch_init(&session->watch, session->options.rules)) < 0 ||
         (status = lp_pipeline_make(session)) < 0 ||
+        (status = lp_options_counters(&session->options, &session->counter_request)) < 0 ||
         (status = lp_session_choose_source(session)) < 0 ||
         (status = lp_session_counters_open(session)) < 0 || (status = lp_run_claim(session)) < 0 ||
         (status = lp_session_trace_open(session)) < 0)

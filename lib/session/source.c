@@ -14,11 +14,14 @@
 static int open_source(struct llmperf_session *session, uint32_t kind,
                        struct lp_device_source **source_out)
 {
+    const struct lp_counter_preset *preset = session->counter_request.preset;
+    bool stalls = preset && preset->method == LP_COUNTER_PC;
     const struct lp_device_options options = {
         .path = session->options.device_path,
         .pool_bytes = session->options.pool_bytes,
         .memory_activities = session->options.tier != LLMPERF_TIER_LIGHT,
-        .watch_captures = session->options.tier == LLMPERF_TIER_COUNTERS,
+        .watch_captures = stalls || session->options.tier == LLMPERF_TIER_COUNTERS,
+        .keep_cubins = stalls,
         .sampled = lp_options_sample(&session->options),
         .detached = (session->options.flags & LLMPERF_SESSION_DETACH) != 0,
         .graph_level = (session->options.flags & LLMPERF_SESSION_GRAPH_LEVEL) != 0,

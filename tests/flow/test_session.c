@@ -89,7 +89,7 @@ static void each_bad_option_is_one_clear_line(void **state)
     options.counters = "light memory";
     check_refused(&options, LLMPERF_EINVAL, "unknown word \"memory\"");
     options.counters = "light interval_us=100";
-    check_refused(&options, LLMPERF_EINVAL, "interval_us= is for sampled presets");
+    check_refused(&options, LLMPERF_EINVAL, "interval_us= is for presets pm and live");
     options.counters = "pm replay=user";
     check_refused(&options, LLMPERF_EINVAL, "replay= is for presets with range profiling");
     options.tier = LLMPERF_TIER_LIGHT;

@@ -338,6 +338,7 @@ static void reset(void)
     state.passes = 1;
     state.now = 1000000000;
     reset_activity();
+    reset_stalls();
 }
 
 static void fail(const char *call, int result)
@@ -412,7 +413,7 @@ mock_cupti_get mock_cupti;
 const struct mock_cupti *mock_cupti(void)
 {
     static const struct mock_cupti mock = { reset, fail,   obstruct, set_passes, set_delay, count,
-                                            work,  sample, lose,     now,        interval };
+                                            work,  sample, lose,     now,        interval,  stall };
 
     return &mock;
 }

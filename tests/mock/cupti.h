@@ -9,6 +9,9 @@
 
 #include "lib/cupti/abi.h"
 
+/** Stall reasons of the stand-in. */
+enum mock_reason { MOCK_LONG_SCOREBOARD, MOCK_NOT_ISSUED, MOCK_WAIT, MOCK_SELECTED };
+
 /** What DeviceSupported says is in the way. */
 enum mock_obstacle { MOCK_NOTHING, MOCK_OLD, MOCK_VGPU, MOCK_CONFIDENTIAL, MOCK_WSL };
 
@@ -33,6 +36,9 @@ struct mock_cupti {
     uint64_t (*now)(void);
     /** Of the configuration in use. */
     uint64_t (*interval)(void);
+    /** While PC sampling is started: an instruction of a kernel is sampled, with a reason of
+     * mock_reason. */
+    void (*stall)(const char *kernel, uint64_t offset, uint32_t reason, uint32_t samples);
 };
 
 /** The symbol to look for: "mock_cupti". */
@@ -66,6 +72,8 @@ struct mock_activity {
     /** One driver callback alone, whether it is on or not. */
     void (*tell)(const struct mock_call *call, uint32_t site, uint32_t correlation);
     void (*tell_resource)(uint32_t id, const struct lp_cupti_graph_data *graph);
+    /** The program loads code. */
+    void (*load)(const void *cubin, size_t size);
     /** A record as it stands, if its kind is on or 0. */
     void (*put_record)(uint32_t kind, const void *record);
     /** The driver drops so many records. */

@@ -365,6 +365,16 @@ static void tell_resource(uint32_t id, const struct lp_cupti_graph_data *graph)
         state.callback(state.user, LP_CUPTI_DOMAIN_RESOURCE, id, &told);
 }
 
+static void load(const void *cubin, size_t size)
+{
+    struct lp_cupti_module_data module = { 1, size, cubin };
+    const struct lp_cupti_resource_data told = { .descriptor = &module };
+
+    if (state.callback && state.resource[LP_CUPTI_RESOURCE_MODULE_LOADED])
+        state.callback(state.user, LP_CUPTI_DOMAIN_RESOURCE, LP_CUPTI_RESOURCE_MODULE_LOADED,
+                       &told);
+}
+
 /* As CUPTI does: at its enter it is settled whether a call brings records. */
 static uint32_t make_call(const struct mock_call *call)
 {
@@ -413,8 +423,9 @@ mock_activity_get mock_activity;
 
 const struct mock_activity *mock_activity(void)
 {
-    static const struct mock_activity mock = { make_call, tell,        tell_resource, put_record,
-                                               drop,      set_version, hold,          is_on };
+    static const struct mock_activity mock = { make_call,   tell,       tell_resource,
+                                               load,        put_record, drop,
+                                               set_version, hold,       is_on };
 
     return &mock;
 }

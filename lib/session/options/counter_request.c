@@ -105,23 +105,22 @@ static int read_words(struct parsed *parsed, const char *words)
 
 static int check(const struct parsed *parsed, const struct lp_counter_preset *preset, uint32_t tier)
 {
-    bool pm = preset->method == LP_COUNTER_PM;
+    bool pm = preset->method == LP_COUNTER_PM, pc = preset->method == LP_COUNTER_PC;
 
-    if (pm && parsed->replay != LP_REPLAY_NONE)
-        return lp_error(
-            LLMPERF_EINVAL,
-            "counters: preset %s uses PM sampling: replay= is for presets with range profiling",
-            preset->name);
+    if ((pm && parsed->replay != LP_REPLAY_NONE) ||
+        (pc && (parsed->replay != LP_REPLAY_NONE || parsed->passes || parsed->group)))
+        return lp_error(LLMPERF_EINVAL,
+                        "counters: preset %s samples: %s for presets with range profiling",
+                        preset->name, pm ? "replay= is" : "replay=, passes= and group= are");
     if (!pm && parsed->interval_us)
         return lp_error(LLMPERF_EINVAL,
-                        "counters: preset %s uses range profiling: interval_us= is for sampled "
-                        "presets (pm, live)",
-                        preset->name);
+                        "counters: preset %s uses %s: interval_us= is for presets pm and live",
+                        preset->name, pc ? "PC sampling" : "range profiling");
     if (parsed->budget && (pm || parsed->replay == LP_REPLAY_KERNEL))
         return lp_error(LLMPERF_EINVAL, "counters: budget= is for range profiling; %s",
                         pm ? "sampling costs the program no time"
                            : "with replay=kernel choose fewer regions with include=");
-    if (!pm && tier == LLMPERF_TIER_LIGHT)
+    if (!pm && !pc && tier == LLMPERF_TIER_LIGHT)
         return lp_error(LLMPERF_EINVAL,
                         "counters: preset %s stops the program at each region, which tier light "
                         "does not allow; use preset live, or tier counters",

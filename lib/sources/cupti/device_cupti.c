@@ -16,6 +16,7 @@
 #include "lib/regions/capture.h"
 #include "lib/sources/cupti/calls.h"
 #include "lib/cupti/captures.h"
+#include "lib/cupti/cubins.h"
 #include "lib/cupti/cbids.h"
 #include "lib/sources/cupti/client.h"
 #include "lib/counters/counters.h"
@@ -69,7 +70,9 @@ static void begin_host_call(void)
 {
     /* Relaxed: a call more or less at the edge of a session is acceptable. */
     host_call_began =
-        atomic_load_explicit(&host_calls_on, memory_order_relaxed) ? lp_clock_now() : 0;
+        atomic_load_explicit(&host_calls_on, memory_order_relaxed) && !lp_counters_calling()
+            ? lp_clock_now()
+            : 0;
 }
 
 static void end_host_call(uint32_t id)
@@ -160,6 +163,8 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
         on_call(id, data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE && id == LP_CUPTI_RESOURCE_CONTEXT_CREATED)
         lp_note_use(&lp_first_context);
+    else if (domain == LP_CUPTI_DOMAIN_RESOURCE && id == LP_CUPTI_RESOURCE_MODULE_LOADED)
+        lp_cubins_loaded(data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE)
         on_resource(id, data);
 }
@@ -524,6 +529,8 @@ int lp_device_open_cupti(const struct lp_device_options *options,
     source->release = options->release;
     if (options->watch_captures || options->detached)
         lp_cupti_captures_watch(cupti, client.subscriber);
+    if (options->keep_cubins)
+        lp_cubins_watch(cupti, client.subscriber);
     source->sampled = options->sampled;
     source->detached = options->detached;
     source->decoder.names = options->names;

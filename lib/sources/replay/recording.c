@@ -340,6 +340,10 @@ static void add_fact(struct lp_recorder *recorder, const struct lp_counter_fact 
     add_number(facts, fact->name);
     add_number(facts, fact->start_ns);
     add_number(facts, fact->end_ns - fact->start_ns);
+    if (fact->kind == LP_COUNTER_STALL) {
+        add_number(facts, fact->offset);
+        add_number(facts, fact->source);
+    }
     if (fact->kind != LP_COUNTER_SKIP)
         lp_text_add(facts, (const char *)values, recorder->columns * sizeof(*values));
     recorder->fact_count++;

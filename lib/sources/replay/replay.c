@@ -370,7 +370,7 @@ static int read_plan(struct replay *replay, struct lp_varint_reader *reader,
 static bool read_fact(const struct replay *replay, struct lp_varint_reader *reader,
                       struct lp_counter_fact *fact)
 {
-    uint64_t node, name;
+    uint64_t node, name, source = 0;
 
     *fact = (struct lp_counter_fact){ 0 };
     fact->kind = (uint32_t)lp_varint_get(reader);
@@ -379,9 +379,16 @@ static bool read_fact(const struct replay *replay, struct lp_varint_reader *read
     name = lp_varint_get(reader);
     fact->start_ns = lp_varint_get(reader);
     fact->end_ns = fact->start_ns + lp_varint_get(reader);
+    if (fact->kind == LP_COUNTER_STALL) {
+        fact->offset = lp_varint_get(reader);
+        source = lp_varint_get(reader);
+    }
     if (reader->failed || node >= replay->paths.count || name >= replay->names.count ||
-        fact->kind < LP_COUNTER_REGION || fact->kind > LP_COUNTER_SKIP || !replay->has_plan)
+        fact->kind < LP_COUNTER_REGION || fact->kind > LP_COUNTER_STALL || !replay->has_plan ||
+        (fact->kind == LP_COUNTER_STALL && source >= replay->names.count))
         return false;
+    if (fact->kind == LP_COUNTER_STALL)
+        fact->source = replay->names.items[source];
     fact->node = replay->paths.items[node];
     fact->name = replay->names.items[name];
     return true;

@@ -14,6 +14,7 @@
 #include "llmperf/region.h"
 #include "lib/findings/kernels/kernel_class.h"
 #include "lib/findings/recommend.h"
+#include "lib/record/stall_reasons.h"
 
 /* A stage that is mostly one nested stage (decode_all of decode steps) gets no advice of its
  * own. */
@@ -426,6 +427,31 @@ static void set_copy(const struct lp_findings *findings, struct lp_stage_facts *
     }
 }
 
+/* Samples of the stage's calls or of regions in it; those of the stage come first. */
+static void set_stalls(const struct lp_findings *findings, struct lp_stage_facts *facts)
+{
+    const llmperf_profile *profile = findings->profile;
+
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_STALL) && !facts->top_stall; i++) {
+        const struct lp_stall *row = lp_row_at(profile, LP_ROW_STALL, i);
+        const struct lp_stall_reason *reason = lp_stall_reason_find(row->reason);
+
+        if (reason && reason->remedy && facts->top_kernel &&
+            strcmp(row->short_name, facts->top_kernel) == 0 &&
+            lp_region_is_in(row->region, facts->region))
+            facts->top_stall = row;
+    }
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_HOT_INSTRUCTION); i++) {
+        const struct lp_hot_instruction *row = lp_row_at(profile, LP_ROW_HOT_INSTRUCTION, i);
+
+        if (facts->top_stall && !facts->top_instruction &&
+            strcmp(row->reason, facts->top_stall->reason) == 0 &&
+            strcmp(row->region, facts->top_stall->region) == 0 &&
+            strcmp(row->name, facts->top_stall->name) == 0)
+            facts->top_instruction = row;
+    }
+}
+
 static int set_kernels(const struct lp_findings *findings, const llmperf_region_stats *stats,
                        struct lp_stage_facts *facts)
 {
@@ -438,6 +464,7 @@ static int set_kernels(const struct lp_findings *findings, const llmperf_region_
     facts->small_ms = findings->classes ? sum_of(&classes, small, 4) : NAN;
     facts->copy_cast_ms = findings->classes ? sum_of(&classes, small + 3, 1) : NAN;
     set_copy(findings, facts);
+    set_stalls(findings, facts);
     clear_shares(&kernels);
     clear_shares(&classes);
     return status;

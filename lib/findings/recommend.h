@@ -14,6 +14,9 @@
 #include "lib/findings/waterfall.h"
 #include "llmperf/findings.h"
 
+struct lp_stall;
+struct lp_hot_instruction;
+
 /** The driver call that fills most of the gaps of a stage. */
 struct lp_idle_call {
     const llmperf_host_call *row; /* NULL: none is known */
@@ -67,6 +70,10 @@ struct lp_stage_facts {
     double device_ms;
     const char *top_class, *top_kernel;
     double top_class_ms, top_kernel_ms;
+    /* Samples of top_kernel: the most frequent stall, and the instruction with most of them. NULL:
+     * none. */
+    const struct lp_stall *top_stall;
+    const struct lp_hot_instruction *top_instruction;
     double copy_cast_ms; /* part of device_ms */
     double small_ms;     /* part of device_ms: norm, elementwise, copy/cast, reduction */
     double memory_calls, memory_call_ms;           /* driver calls that allocate, map or free */
@@ -157,7 +164,7 @@ struct lp_run_rule {
                   struct lp_text *text);
 };
 
-#define LP_STAGE_RULES 19
+#define LP_STAGE_RULES 20
 #define LP_RUN_RULES   6
 extern const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES];
 extern const struct lp_run_rule lp_run_rules[LP_RUN_RULES];

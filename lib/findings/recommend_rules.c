@@ -506,21 +506,6 @@ static bool allocation_in_decode(const struct lp_stage_facts *stage, struct lp_r
     return true;
 }
 
-static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                            struct lp_text *text)
-{
-    double share = stage->top_kernel_ms / stage->device_ms;
-
-    if (!stage->top_kernel || !(share >= 0.5) || stage->floor_ratio <= 1.5) /* near its bound */
-        return false;
-    lp_evidence_add_word(out, "kernel", stage->top_kernel);
-    lp_evidence_add(out, "kernel_share", share);
-    lp_text_printf(
-        text, "One kernel, %s, takes %s %% of the device time of %s%s: study it first, with ncu.",
-        stage->top_kernel, PERCENT(share), stage->label, without_nested(stage));
-    return true;
-}
-
 /* Transfers of collectives, with waiting where that is not known on its own. */
 static double transfers(const struct lp_stage_facts *stage)
 {
@@ -691,7 +676,8 @@ const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
     { "copy_cast", LP_OF_KERNELS, copy_cast, copies_and_casts, false },
     { "memcpy_in_decode", LP_OF_KERNELS, memcpy_in_decode, memory_copies, true },
     { "allocation_in_decode", LP_OF_DEVICE, allocation_in_decode, NULL, false },
-    { "dominant_kernel", LP_OF_DEVICE, dominant_kernel, NULL, false },
+    { "dominant_kernel", LP_OF_DEVICE, lp_rule_dominant_kernel, NULL, false },
+    { "stalled_kernel", LP_OF_DEVICE, lp_rule_stalled_kernel, NULL, false },
     { "collectives", LP_OF_KERNELS, collectives, transfers, true },
     { "uneven_ranks", LP_OF_KERNELS, uneven_ranks, waiting, true },
     { "slow_kernels", LP_OF_REST, slow_kernels, above_floor, true },

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "lib/findings/ncu/ncu_table.h"
 #include "lib/findings/recommend_say.h"
 #include "lib/profile/fields.h"
+#include "lib/record/stall_reasons.h"
 
 static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommendation *out,
                               struct lp_text *text)
@@ -154,8 +154,6 @@ static bool short_run(const struct lp_run_facts *run, struct lp_recommendation *
 #define LOW_OCCUPANCY 50
 /* Achieved below this part of the theoretical one: blocks differ in time, or are too few. */
 #define ACHIEVED_PART 0.6
-/* A reason for waiting with this share of the cycles is worth naming. */
-#define STALL_SHARE 0.3
 
 /* What allows the fewest blocks on an SM. */
 static const char *limiter_of(const struct lp_ncu_kernel *kernel)
@@ -222,16 +220,17 @@ static void say_stall(const struct lp_ncu_kernel *kernel, struct lp_recommendati
 {
     const struct lp_ncu_stall *top = &kernel->top[0];
     double share = top->cycles / kernel->stalls_cycles;
-    const char *words = top->cycles > 0 ? lp_ncu_stall_words(top->state) : NULL;
+    const struct lp_stall_reason *reason =
+        top->cycles > 0 ? lp_stall_reason_find(top->state) : NULL;
 
     if (!(top->cycles > 0) && kernel->bound && strcmp(kernel->bound, "latency") == 0)
         lp_text_puts(text, " Section WarpStateStats would show what its warps wait for.");
-    if (!words || !(share >= STALL_SHARE))
+    if (!reason || !(share >= STALL_SHARE))
         return;
     lp_evidence_add(out, "stall_share", share);
     lp_text_printf(text,
                    " Warps spend %s %% of the %s cycles between two instructions waiting for %s.",
-                   PERCENT(share), N(kernel->issue_cycles), words);
+                   PERCENT(share), N(kernel->issue_cycles), reason->words);
 }
 
 /* Says only what was counted. */

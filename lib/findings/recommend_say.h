@@ -15,10 +15,18 @@
 
 /* Share of the time; shorter waiting of one cause gets no advice. */
 #define IDLE_SHARE 0.05
+/* A stall reason with a smaller part of the samples explains little. */
+#define STALL_SHARE 0.3
 
 /** Add a number or a word, if it is known. */
 void lp_evidence_add(struct lp_recommendation *out, const char *name, double value);
 void lp_evidence_add_word(struct lp_recommendation *out, const char *name, const char *word);
+
+/** Rules of recommend_kernel.c; see struct lp_stage_rule. */
+bool lp_rule_dominant_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                             struct lp_text *text);
+bool lp_rule_stalled_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                            struct lp_text *text);
 
 /** Severity of a saving, by its share of the time of all stages. */
 uint32_t lp_severity_of(double saving_ms, double all_ms);

@@ -27,6 +27,7 @@ void lp_counter_totals_free(struct lp_counter_totals *totals)
     if (!totals)
         return;
     lp_sample_regions_free(totals->samples);
+    lp_stalls_free(totals->stalls);
     lp_vector_clear(&totals->columns);
     lp_vector_clear(&totals->rows);
     lp_vector_clear(&totals->sums);
@@ -70,9 +71,12 @@ void lp_counter_totals_plan(struct lp_counter_totals *totals, const struct lp_co
     totals->plan.replay = lp_strings_add(&totals->pool, plan->replay);
     if (strcmp(plan->method, "pm") == 0)
         totals->samples = lp_sample_regions_create(plan);
+    if (strcmp(plan->method, "pc") == 0)
+        totals->stalls = lp_stalls_create(plan->count);
     if (!keep_columns(totals, plan) || !totals->plan.chip || !totals->plan.preset ||
         !totals->plan.method || !totals->plan.replay ||
-        (!totals->samples && strcmp(plan->method, "pm") == 0))
+        (!totals->samples && strcmp(plan->method, "pm") == 0) ||
+        (!totals->stalls && strcmp(plan->method, "pc") == 0))
         totals->failed = true;
     totals->plan.columns = totals->columns.items;
 }
@@ -147,6 +151,11 @@ void lp_counter_totals_fact(struct lp_counter_totals *totals, const struct lp_co
     if (fact->kind == LP_COUNTER_SAMPLE) {
         if (totals->samples)
             lp_sample_regions_sample(totals->samples, fact, values);
+        return;
+    }
+    if (fact->kind == LP_COUNTER_STALL) {
+        if (totals->stalls && lp_stalls_add(totals->stalls, fact, values) < 0)
+            totals->failed = true;
         return;
     }
     if (fact->kind == LP_COUNTER_SKIP) {
@@ -389,6 +398,9 @@ int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t proce
     if ((status = put_rows(&writer)) == 0 && (status = put_samples(&writer)) == 0 &&
         (status = note_skips(&writer)) == 0)
         status = note_samples(&writer);
+    if (status == 0 && totals->stalls)
+        status =
+            lp_stalls_freeze(totals->stalls, &totals->plan, totals->names, process_id, profile);
     if (status == 0 && failed)
         status = lp_profile_problem(profile, "out of memory: hardware counters are missing");
     lp_text_clear(&writer.path);

@@ -9,6 +9,7 @@
 #include "lib/base/vector.h"
 #include "lib/profile/profile.h"
 #include "lib/profile/sample_regions.h"
+#include "lib/profile/stalls.h"
 
 /* Welford's running mean; `spread` is the sum of squared differences from it. */
 struct lp_counter_sum {
@@ -39,6 +40,7 @@ struct lp_counter_totals {
     LP_VECTOR(struct lp_counter_skip) skips;
     struct lp_hashmap row_index, skip_index;
     struct lp_sample_regions *samples; /* NULL: counters are not sampled */
+    struct lp_stalls *stalls;          /* NULL: instructions are not sampled */
     bool failed;
 };
 

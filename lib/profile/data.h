@@ -78,6 +78,8 @@ struct lp_fact {
 struct lp_kept;
 struct lp_device_time;
 struct lp_memory_point;
+struct lp_stall;
+struct lp_hot_instruction;
 
 struct llmperf_profile {
     LP_VECTOR(struct lp_region_row) regions;
@@ -101,6 +103,8 @@ struct llmperf_profile {
     LP_VECTOR(llmperf_host_call) host_calls;
     LP_VECTOR(llmperf_memory) memory;
     LP_VECTOR(struct lp_memory_point) memory_points; /* in the order of time */
+    LP_VECTOR(struct lp_stall) stalls;               /* by region and kernel */
+    LP_VECTOR(struct lp_hot_instruction) hot_instructions;
     LP_VECTOR(llmperf_energy) energy;
     LP_VECTOR(const char *) problems;
     LP_VECTOR(const char *) notes;

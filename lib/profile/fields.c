@@ -76,6 +76,8 @@ _Static_assert(offsetof(struct lp_region_row, wall) == sizeof(llmperf_region_sta
 #define STAGE_OPERATOR(type, ...)   FIELD_##type(struct lp_stage_operator, __VA_ARGS__)
 #define MEMORY_USE(type, ...)       FIELD_##type(llmperf_memory, __VA_ARGS__)
 #define MEMORY_POINT(type, ...)     FIELD_##type(struct lp_memory_point, __VA_ARGS__)
+#define STALL(type, ...)            FIELD_##type(struct lp_stall, __VA_ARGS__)
+#define HOT_INSTRUCTION(type, ...)  FIELD_##type(struct lp_hot_instruction, __VA_ARGS__)
 #define DEVICE_TIME(type, ...)      FIELD_##type(struct lp_device_time, __VA_ARGS__)
 #define REQUESTS(type, ...)         FIELD_##type(llmperf_requests, __VA_ARGS__)
 #define LATENCY(type, ...)          FIELD_##type(llmperf_latency, __VA_ARGS__)
@@ -115,6 +117,9 @@ static const struct lp_row_field slow_request_fields[] = { LP_SLOW_REQUEST_FIELD
 static const struct lp_row_field load_fields[] = { LP_LOAD_FIELDS(LOAD) };
 static const struct lp_row_field memory_fields[] = { LP_MEMORY_FIELDS(MEMORY_USE) };
 static const struct lp_row_field memory_point_fields[] = { LP_MEMORY_POINT_FIELDS(MEMORY_POINT) };
+static const struct lp_row_field stall_fields[] = { LP_STALL_FIELDS(STALL) };
+static const struct lp_row_field hot_instruction_fields[] = { LP_STALL_FIELDS(
+    HOT_INSTRUCTION) LP_HOT_INSTRUCTION_FIELDS(HOT_INSTRUCTION) };
 static const struct lp_row_field host_call_fields[] = { LP_HOST_CALL_FIELDS(HOST_CALL) };
 static const struct lp_row_field energy_fields[] = { LP_ENERGY_FIELDS(ENERGY) };
 static const struct lp_row_field fact_fields[] = {
@@ -218,6 +223,10 @@ const struct lp_row_kind lp_row_kinds[] = {
                         ROWS(memory_fields, llmperf_memory, llmperf_memory, memory) },
     [LP_ROW_MEMORY_POINT] = { "memory_point", NULL,
                               LIST(memory_point_fields, 0, struct lp_memory_point, memory_points) },
+    [LP_ROW_STALL] = { "stall", "stall", LIST(stall_fields, 0, struct lp_stall, stalls) },
+    [LP_ROW_HOT_INSTRUCTION] = { "hot_instruction", "hot_instruction",
+                                 LIST(hot_instruction_fields, 0, struct lp_hot_instruction,
+                                      hot_instructions) },
     [LP_ROW_HOST_CALL] = { "host_call", "host_call",
                            ROWS(host_call_fields, llmperf_host_call, llmperf_host_call,
                                 host_calls) },

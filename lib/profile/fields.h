@@ -556,6 +556,15 @@ struct lp_memory_point {
     LP_MEMORY_POINT_FIELDS(LP_MEMBER)
 };
 
+/** Samples of kernels by stall reason; those of instructions begin with the same members. */
+struct lp_stall {
+    LP_STALL_FIELDS(LP_MEMBER)
+};
+struct lp_hot_instruction {
+    LP_STALL_FIELDS(LP_MEMBER)
+    LP_HOT_INSTRUCTION_FIELDS(LP_MEMBER)
+};
+
 enum lp_field_type {
     LP_FIELD_NAME,   /* const char *, never NULL */
     LP_FIELD_TEXT,   /* const char *, NULL: not known */
@@ -602,6 +611,8 @@ enum lp_row_id {
     LP_ROW_DEVICE,
     LP_ROW_COLLECTIVE_CALLS,
     LP_ROW_MEMORY_POINT,
+    LP_ROW_STALL,
+    LP_ROW_HOT_INSTRUCTION,
     LP_ROW_ADVICE, /* from here on rows of findings */
     LP_ROW_RANK,
     LP_ROW_COLLECTIVE,
@@ -609,7 +620,7 @@ enum lp_row_id {
     LP_ROW_KERNEL_WORK,
     LP_ROW_NCU_KERNEL
 };
-#define LP_ROW_KINDS 25 /* that a profile holds */
+#define LP_ROW_KINDS 27 /* that a profile holds */
 
 struct lp_row_kind {
     const char *table; /* in a run file; NULL: made again from other rows */

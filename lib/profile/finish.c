@@ -11,6 +11,7 @@
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
+#include "lib/profile/stalls.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 
@@ -334,6 +335,8 @@ int lp_profile_finish(llmperf_profile *profile)
     SORT_ROWS(profile->kernel_shapes, LP_ROW_KERNEL_SHAPE,
               offsetof(llmperf_kernel_shape, total_ms));
     SORT_ROWS(profile->host_calls, LP_ROW_HOST_CALL, offsetof(llmperf_host_call, total_ms));
+    if ((status = lp_stalls_finish(profile)) < 0)
+        return status;
     SORT(profile->memory, compare_memory);
     SORT_ROWS(profile->memory_points, LP_ROW_MEMORY_POINT, 0);
     SORT_ROWS(profile->iterations, LP_ROW_ITERATION, 0);

@@ -148,6 +148,24 @@
     F(COUNT, time_ns, "ns", KEY, NEVER, "time_ns", NULL, "host clock") \
     F(COUNT, bytes, "bytes", APART, NEVER, "bytes", NULL, "most bytes that were allocated at once from then to the next row, of memory that was allocated in the session")
 
+/** stalls */
+#define LP_STALL_FIELDS(F) \
+    F(NAME, region, "", KEY, NEVER, "region", NULL, "path of the region of which calls were sampled, nested regions included") \
+    F(NAME, name, "", KEY, NEVER, "kernel_name_raw", NULL, "symbol of the kernel") \
+    F(TEXT, short_name, "", DERIVED, NEVER, "short_name", NULL, "C++ name without return type, template arguments and parameters") \
+    F(DEVICE, device, "", KEY, NEVER, "device", NULL, "CUDA device ordinal") \
+    F(WORD, process_id, "", KEY, NEVER, "process_id", NULL, "process") \
+    F(NAME, reason, "", KEY, NEVER, "reason", NULL, "stall reason, named as in Nsight Compute: why a warp did not issue its next instruction (`selected`: it did); of an instruction: its most frequent one") \
+    F(TEXT, meaning, "", LATER, OTHER, "meaning", NULL, "what the warp waits for; null: the reason is not known here") \
+    F(COUNT, samples, "", SUM, NEVER, "samples", NULL, "samples of warps of the kernel in the region with this reason; of an instruction: with any reason") \
+    F(COUNT, kernel_samples, "", DERIVED, NEVER, "kernel_samples", NULL, "samples of all instructions of the kernel in the region, with any reason") \
+    F(NUMBER, share, "1", SHARE, NEVER, "share", NULL, "`samples` / `kernel_samples`")
+
+/** hot_instructions */
+#define LP_HOT_INSTRUCTION_FIELDS(F) \
+    F(COUNT, offset, "bytes", KEY, NEVER, "offset", NULL, "from the begin of the kernel's code") \
+    F(TEXT, source, "", FIRST, OTHER, "source", NULL, "`file:line`; null: the code was built without -lineinfo or loaded before the session, or the instruction is rare")
+
 /** struct lp_stage_operator */
 #define LP_STAGE_OPERATOR_FIELDS(F) \
     F(NAME, stage, "", KEY, NEVER, NULL, NULL, "label of the stage") \

@@ -71,6 +71,8 @@ void llmperf_profile_free(llmperf_profile *profile)
     lp_vector_clear(&profile->host_calls);
     lp_vector_clear(&profile->memory);
     lp_vector_clear(&profile->memory_points);
+    lp_vector_clear(&profile->stalls);
+    lp_vector_clear(&profile->hot_instructions);
     lp_vector_clear(&profile->energy);
     lp_vector_clear(&profile->problems);
     lp_vector_clear(&profile->notes);

@@ -299,8 +299,9 @@ static int add_stage_operator(struct merger *merger, const struct lp_stage_opera
 static int add_part(struct merger *merger, const llmperf_profile *part, double device_before)
 {
     static const enum lp_row_id apart[] = {
-        LP_ROW_ITERATION, LP_ROW_WINDOW,       LP_ROW_WINDOW_KERNEL, LP_ROW_DEVICE,
-        LP_ROW_MEMORY,    LP_ROW_MEMORY_POINT, LP_ROW_SLOW_REQUEST,  LP_ROW_LOAD,
+        LP_ROW_ITERATION, LP_ROW_WINDOW,          LP_ROW_WINDOW_KERNEL, LP_ROW_DEVICE,
+        LP_ROW_MEMORY,    LP_ROW_MEMORY_POINT,    LP_ROW_SLOW_REQUEST,  LP_ROW_LOAD,
+        LP_ROW_STALL,     LP_ROW_HOT_INSTRUCTION,
     };
     bool keep = merger->with_iterations == 1;
     int status = add_identity(merger, part);

@@ -33,7 +33,7 @@ if missing:
 PYTHON
 }
 
-metrics=("The run" "What belongs to a region" "Regions and stages" "Kernels" "Shapes of kernels and memcpys" "Host calls that block" "Device memory" "Kernels on the roofline" "Kernels measured by ncu" "CUDA graphs" "Kernel classes" "Ranks" "Collectives" "Operators"
+metrics=("The run" "What belongs to a region" "Regions and stages" "Kernels" "Shapes of kernels and memcpys" "Stall reasons" "Host calls that block" "Device memory" "Kernels on the roofline" "Kernels measured by ncu" "CUDA graphs" "Kernel classes" "Ranks" "Collectives" "Operators"
     "Peaks, floors, MFU and MBU" "Energy and clocks" "Ledger")
 mapfile -t -O ${#metrics[@]} metrics < <(sed -n 's/^## \(Iterations.*\|Where the time goes\|Named metrics.*\|Recommendations.*\|Counters.*\)$/\1/p' "$LLMPERF_SOURCE/docs/reference/metrics.md")
 

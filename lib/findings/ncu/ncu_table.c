@@ -61,27 +61,6 @@ const struct lp_ncu_metric_row lp_ncu_table[] = {
     { LAUNCH, "Block Size", "launch__block_size", "", 1, 0 },
     { NULL, NULL, NULL, NULL, NULL, 0, 0 }
 };
-
-/* Names of warp states, and what warps in them wait for. */
-static const char *const states[][2] = {
-    { "long_scoreboard", "data of global or local memory" },
-    { "short_scoreboard", "data of shared memory, or a special function" },
-    { "lg_throttle", "the queue of global and local memory instructions" },
-    { "mio_throttle", "the queue of shared memory and special function instructions" },
-    { "tex_throttle", "the queue of texture instructions" },
-    { "math_pipe_throttle", "a busy arithmetic pipe" },
-    { "gmma", "a tensor core instruction" },
-    { "barrier", "other warps of the block at a barrier" },
-    { "membar", "a memory barrier" },
-    { "wait", "the fixed latency of an instruction" },
-    { "not_selected", "their turn: other warps were ready too" },
-    { "no_instruction", "an instruction that is not in the instruction cache" },
-    { "branch_resolving", "the target of a branch" },
-    { "imc_miss", "a constant that is not in the cache" },
-    { "dispatch_stall", "the dispatcher" },
-    { "drain", "stores at the end of the kernel" },
-    { "sleeping", "the end of a sleep" },
-};
 /* clang-format on */
 
 const struct lp_ncu_metric_row *lp_ncu_row_of(const llmperf_metric_stats *metric)
@@ -107,12 +86,4 @@ size_t lp_ncu_warp_state(const llmperf_metric_stats *metric, const char **state_
         return 0;
     *state_out = state;
     return (size_t)(end - state);
-}
-
-const char *lp_ncu_stall_words(const char *state)
-{
-    for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++)
-        if (strncmp(state, states[i][0], strlen(states[i][0])) == 0)
-            return states[i][1];
-    return NULL;
 }

@@ -31,7 +31,4 @@ const struct lp_ncu_metric_row *lp_ncu_row_of(const llmperf_metric_stats *metric
  * @return length of *state_out; 0: nothing */
 size_t lp_ncu_warp_state(const llmperf_metric_stats *metric, const char **state_out);
 
-/** What warps in this state wait for, such as "data of global or local memory"; NULL: not known. */
-const char *lp_ncu_stall_words(const char *state);
-
 #endif

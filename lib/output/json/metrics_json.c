@@ -452,6 +452,12 @@ static void put_document(struct lp_metrics *metrics)
     lp_put_rows(metrics, "memory_points", LP_ROW_MEMORY_POINT,
                 lp_row_at(metrics->findings->profile, LP_ROW_MEMORY_POINT, 0),
                 lp_row_count(metrics->findings->profile, LP_ROW_MEMORY_POINT));
+    lp_put_rows(metrics, "stalls", LP_ROW_STALL,
+                lp_row_at(metrics->findings->profile, LP_ROW_STALL, 0),
+                lp_row_count(metrics->findings->profile, LP_ROW_STALL));
+    lp_put_rows(metrics, "hot_instructions", LP_ROW_HOT_INSTRUCTION,
+                lp_row_at(metrics->findings->profile, LP_ROW_HOT_INSTRUCTION, 0),
+                lp_row_count(metrics->findings->profile, LP_ROW_HOT_INSTRUCTION));
     lp_put_rows(metrics, "host_calls", LP_ROW_HOST_CALL,
                 lp_row_at(metrics->findings->profile, LP_ROW_HOST_CALL, 0),
                 lp_row_count(metrics->findings->profile, LP_ROW_HOST_CALL));

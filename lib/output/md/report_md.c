@@ -251,6 +251,7 @@ const struct lp_section lp_sections[] = {
     { "operators-section", "Operators", lp_operators_section_md },
     { "kernels-section", "Kernels", lp_kernels_section_md },
     { "shapes", "Kernel shapes", lp_shapes_md },
+    { "stalls-section", "Stall reasons", lp_stalls_md },
     { "captures-section", "CUDA graphs by captured region", lp_captures_md },
     { "counters-section", "Hardware counters", lp_measured_md },
     { "ranks-section", "GPUs that work together", lp_ranks_md },

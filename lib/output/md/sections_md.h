@@ -23,6 +23,9 @@ void lp_other_waterfalls_md(const struct lp_findings *findings, struct lp_text *
 /** Times of stages, and a line for each stage with a nested vision stage: its share. */
 void lp_stages_section_md(const struct lp_findings *findings, struct lp_text *out);
 
+/** Stall reasons and hot instructions of kernels. */
+void lp_stalls_md(const struct lp_findings *findings, struct lp_text *out);
+
 /** Latencies of requests. */
 void lp_requests_md(const struct lp_findings *findings, struct lp_text *out);
 

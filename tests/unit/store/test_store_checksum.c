@@ -60,6 +60,15 @@ static llmperf_profile *make_full_profile(void)
                                   .device = (int32_t)i,
                                   .peak_bytes = 1000 * i };
         struct lp_memory_point point = { .time_ns = i, .bytes = 1000 * i };
+        struct lp_stall stall = { .region = "LLM@decode_step",
+                                  .name = "kernel",
+                                  .reason = i == 1 ? "wait" : "barrier",
+                                  .samples = i };
+        struct lp_hot_instruction hot = { .region = "LLM@decode_step",
+                                          .name = "kernel",
+                                          .reason = "wait",
+                                          .samples = i,
+                                          .offset = 16 * i };
         llmperf_requests requests = LLMPERF_REQUESTS_INIT;
         struct lp_collective_row collective = {
             .stats = { .name = "nccl", .process_id = i, .calls = i, .total_ms = 2.5 * i }
@@ -97,6 +106,8 @@ static llmperf_profile *make_full_profile(void)
         assert_ok(lp_vector_push(&profile->collectives, collective));
         assert_ok(lp_vector_push(&profile->memory, memory));
         assert_ok(lp_vector_push(&profile->memory_points, point));
+        assert_ok(lp_vector_push(&profile->stalls, stall));
+        assert_ok(lp_vector_push(&profile->hot_instructions, hot));
     }
     assert_ok(lp_profile_add_note(profile, "another note"));
     return profile;
@@ -321,7 +332,7 @@ static void a_run_that_goes_on_or_was_killed_has_none_and_a_closed_one_has(void 
     assert_ok(lp_store_write(store, profile));
     assert_ok(lp_store_close(store));
     assert_run_holds(run_path, profile);
-    assert_sql_gives("SELECT count(*) FROM checksum", "23");
+    assert_sql_gives("SELECT count(*) FROM checksum", "25");
     run_sql(run_path, "UPDATE ledger SET kernels_seen=kernels_seen+1");
     assert_not_opened(run_path, LLMPERF_EFORMAT, CHANGED);
     llmperf_profile_free(profile);

@@ -161,6 +161,18 @@ function ncuSection({ metrics }) {
         caption: "Means over the measured calls. Share: of the time of all kernels that ncu measured. Bound: by the thresholds of ncu's Speed of Light rule." });
 }
 
+const STALL_COLUMNS = [
+    words("Kernel", (row) => row.short_name, true), regionWords("Region", "region"), words("Reason", (row) => row.reason), words("The warp waits for", (row) => row.meaning),
+    column("Samples", "samples"), column("Share of the kernel", "share", percent),
+];
+
+/** Why warps of kernels wait, and where. */
+function stallsSection({ metrics }) {
+    const place = words("Instruction", (row) => row.source || `offset 0x${row.offset.toString(16)}`, true);
+    return html`${table("stalls", STALL_COLUMNS, metrics.stalls, { pointer: indexed("stalls", metrics), most: 25, caption: "Samples of some calls of each region, nested regions included; regions do not add up." })}<h3>Hot instructions</h3>
+${table("hot-instructions", [STALL_COLUMNS[0], STALL_COLUMNS[1], place, ...STALL_COLUMNS.slice(2)], metrics.hot_instructions, { pointer: indexed("hot_instructions", metrics), most: 25 })}`;
+}
+
 /** Values of hardware counters: one row for each kernel or region and metric. */
 function countersSection({ metrics }) {
     return table("counters", [
@@ -217,13 +229,14 @@ const SECTIONS = [
     { id: "operators-section", show: operatorsSection },
     { id: "kernels-section", show: kernelsSection, member: "kernels" },
     { id: "shapes", show: shapesSection, member: "kernel_shapes" },
+    { id: "stalls-section", show: stallsSection, member: "stalls" },
     { id: "counters-section", show: countersSection, member: "metrics" },
     { id: "ledger-section", show: ledgerSection },
     { id: "environment-section", show: environmentSection },
     { id: "notes", show: notesSection },
 ];
 /** Members that have a section of their own or need none. */
-const KNOWN = new Set(["recommendations", "regions", "stages", "operators", "kernels", "kernel_roofline", "kernel_classes", "kernel_shapes", "waterfall", "iterations", "requests",
+const KNOWN = new Set(["recommendations", "regions", "stages", "operators", "kernels", "kernel_roofline", "kernel_classes", "kernel_shapes", "waterfall", "iterations", "requests", "stalls", "hot_instructions",
     "ncu_kernels", "metrics", "ledger", "notes", "hardware", "software", "model", "windows", "captures"]);
 
 /** Tables of everything else in metrics.json. */

@@ -25,19 +25,17 @@ static int print_json(const struct request *request, const llmperf_counters *cou
     bool pm = llmperf_counters_method(counters) == LLMPERF_COUNTERS_PM;
     uint32_t passes = llmperf_counters_passes(counters);
     json_t *metrics = json_array();
-    json_t *root =
-        json_pack("{s:o, s:o, s:s, s:o}", "chip", json_text(request->chip), "preset",
-                  json_text(request->preset), "method", pm ? "pm" : "range", "metrics", metrics);
+    json_t *root = json_object_of("chip:t preset:t method:t metrics:o", request->chip,
+                                  request->preset, pm ? "pm" : "range", metrics);
 
     if (passes)
         json_object_set_new(root, "passes", json_integer(passes));
     for (size_t i = 0; i < llmperf_counters_count(counters); i++) {
         llmperf_counter_info info = info_of(counters, i);
 
-        json_array_append_new(
-            metrics, json_pack("{s:o, s:o, s:o, s:o, s:o}", "quantity", json_text(info.quantity),
-                               "metric", json_text(info.metric), "unit", json_text(info.unit),
-                               "about", json_text(info.about), "reason", json_text(info.reason)));
+        json_array_append_new(metrics, json_object_of("quantity:t metric:t unit:t about:t reason:t",
+                                                      info.quantity, info.metric, info.unit,
+                                                      info.about, info.reason));
     }
     return json_output(root);
 }

@@ -135,10 +135,10 @@ static void print_text(const llmperf_hardware *hardware, int32_t device)
 
 static json_t *value_of(const llmperf_hardware_value *value)
 {
-    return json_pack("{s:o, s:s, s:s, s:o, s:o}", "value", json_double(value->value), "origin",
-                     llmperf_name(LLMPERF_NAME_ORIGIN, value->origin), "confidence",
-                     llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), "source",
-                     json_text(value->source), "reason", json_text(value->reason));
+    return json_object_of("value:d origin:t confidence:t source:t reason:t", value->value,
+                          llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
+                          llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence), value->source,
+                          value->reason);
 }
 
 static json_t *peaks_of(const llmperf_hardware *hardware)
@@ -168,11 +168,10 @@ static json_t *measured_of(const llmperf_hardware *hardware)
 
         llmperf_hardware_measured_peak(hardware, name, &peak);
         json_object_set_new(peaks, name,
-                            json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "best",
-                                      json_double(peak.best), "median", json_double(peak.median),
-                                      "clock_mhz", json_double(peak.clock_mhz), "repeats",
-                                      peak.repeats ? json_count(peak.repeats) : json_null(), "how",
-                                      json_text(peak.how), "reason", json_text(peak.reason)));
+                            json_object_of("best:d median:d clock_mhz:d repeats:u how:t reason:t",
+                                           peak.best, peak.median, peak.clock_mhz,
+                                           peak.repeats ? peak.repeats : LLMPERF_UNKNOWN, peak.how,
+                                           peak.reason));
     }
     return peaks;
 }
@@ -180,12 +179,12 @@ static json_t *measured_of(const llmperf_hardware *hardware)
 static json_t *gpu_of(const llmperf_hardware *hardware, int32_t device)
 {
     json_t *warnings = json_array();
-    json_t *gpu = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name", json_text(llmperf_hardware_name(hardware)),
-        "device", device >= 0 ? json_integer(device) : json_null(), "compute_capability",
-        json_capability(llmperf_hardware_capability(hardware)), "peak_tflops", peaks_of(hardware),
-        "measured", measured_of(hardware), "measured_source",
-        json_text(llmperf_hardware_measured(hardware)), "warnings", warnings);
+    json_t *gpu = json_object_of(
+        "name:t device:o compute_capability:o peak_tflops:o measured:o "
+        "measured_source:t warnings:o",
+        llmperf_hardware_name(hardware), device >= 0 ? json_integer(device) : json_null(),
+        json_capability(llmperf_hardware_capability(hardware)), peaks_of(hardware),
+        measured_of(hardware), llmperf_hardware_measured(hardware), warnings);
     const char *text;
 
     for (size_t i = 0; i < QUANTITIES; i++) {
@@ -286,8 +285,7 @@ static int print_list(bool json)
          line = strtok_r(NULL, "\n", &rest))
         json_add_text(list, line);
     llmperf_text_free(names);
-    return json ? json_output(json_pack("{s:i, s:o}", "schema_version", 1, "names", list))
-                : EXIT_FINE;
+    return json ? json_output(json_object_of("schema_version:i names:o", 1, list)) : EXIT_FINE;
 }
 
 /* Words of a name need no quotes: llmperf hardware RTX 4090. */
@@ -365,7 +363,7 @@ static int run(const struct command *command, int argc, char **argv)
     status = words.count > 0 ? print_named(&request) : print_local(&request);
     llmperf_config_free(request.config);
     if (request.gpus && status == EXIT_FINE)
-        return json_output(json_pack("{s:i, s:o}", "schema_version", 1, "gpus", request.gpus));
+        return json_output(json_object_of("schema_version:i gpus:o", 1, request.gpus));
     json_decref(request.gpus);
     return status;
 }

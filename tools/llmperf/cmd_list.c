@@ -87,15 +87,12 @@ static json_t *row_of(const llmperf_profile *profile, const llmperf_about *about
 {
     struct speed speed = speed_of(profile);
 
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:n}", "path",
-        json_text(path), "run_id", json_text(llmperf_profile_fact(profile, "run_id")), "created_at",
-        json_text(llmperf_profile_fact(profile, "created_at")), "tier",
-        json_text(llmperf_profile_fact(profile, "tier")), "program", json_text(about->program),
-        "model", json_text(about->model), "dtype", json_text(about->dtype), "gpu",
-        json_text(about->gpu), "gpus", json_count(about->gpus), "batch", json_double(about->batch),
-        "tokens_per_s", json_double(speed.tokens_per_s), "time_ms", json_double(speed.time_ms),
-        "verdict", verdict, "error");
+    return json_object_of(
+        "path:t run_id:t created_at:t tier:t program:t model:t dtype:t gpu:t "
+        "gpus:u batch:d tokens_per_s:d time_ms:d verdict:t error:t",
+        path, llmperf_profile_fact(profile, "run_id"), llmperf_profile_fact(profile, "created_at"),
+        llmperf_profile_fact(profile, "tier"), about->program, about->model, about->dtype,
+        about->gpu, about->gpus, about->batch, speed.tokens_per_s, speed.time_ms, verdict, NULL);
 }
 
 static void print_profile(const char *path, const char *name, const llmperf_profile *profile,
@@ -123,9 +120,8 @@ static void print_profile(const char *path, const char *name, const llmperf_prof
 static void print_unreadable(const char *path, const char *name, const struct run_list *list)
 {
     if (list->rows)
-        json_array_append_new(list->rows,
-                              json_pack("{s:o, s:n, s:o}", "path", json_text(path), "verdict",
-                                        "error", json_text(llmperf_last_error())));
+        json_array_append_new(list->rows, json_object_of("path:t verdict:t error:t", path, NULL,
+                                                         llmperf_last_error()));
     else
         print_line("%-26s unreadable: %s", name, llmperf_last_error());
 }
@@ -221,8 +217,7 @@ static void print_file(const char *path, const char *name, void *user)
     } else if (S_ISREG(info.st_mode)) {
         if (list->rows)
             json_array_append_new(list->rows,
-                                  json_pack("{s:o, s:o}", "path", json_text(below), "bytes",
-                                            json_count((uint64_t)info.st_size)));
+                                  json_object_of("path:t bytes:u", below, (uint64_t)info.st_size));
         else
             print_line("%12" PRIu64 "  %s", (uint64_t)info.st_size, below);
         list->bytes += (uint64_t)info.st_size;
@@ -235,9 +230,8 @@ static int list_files(const char *run, bool json)
 
     if (json) {
         folder_each(run, print_file, &list);
-        return json_output(json_pack("{s:i, s:o, s:o, s:o}", "schema_version", 1, "run",
-                                     json_text(run), "bytes", json_count(list.bytes), "files",
-                                     list.rows));
+        return json_output(json_object_of("schema_version:i run:t bytes:u files:o", 1, run,
+                                          list.bytes, list.rows));
     }
     print("%12s  %s\n", "BYTES", "FILE");
     folder_each(run, print_file, &list);
@@ -275,8 +269,8 @@ static int list_folder(const struct command *command, char *folder, bool json)
         return fail_usage(command, "cannot read folder %s: %s", folder, strerror(errno));
     }
     if (json)
-        code = json_output(json_pack("{s:i, s:o, s:o}", "schema_version", 1, "folder",
-                                     json_text(folder), "runs", list.rows));
+        code =
+            json_output(json_object_of("schema_version:i folder:t runs:o", 1, folder, list.rows));
     else if (list.runs == 0)
         print("no runs found in %s\n", folder);
     return code == EXIT_FINE && list.damaged > 0 ? EXIT_CHECK_FAILED : code;

@@ -3,6 +3,8 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,18 +12,55 @@
 
 #define MOST_EXACT 9007199254740992.0 /* 2^53 */
 
-void json_members(json_t *object, const struct json_member *members, const void *row)
+static json_t *value_of(char type, va_list *args)
 {
-    for (; members->key; members++) {
-        const char *at = (const char *)row + members->offset;
-        uint64_t count;
-        double value;
-
-        memcpy(&count, at, sizeof(count));
-        memcpy(&value, at, sizeof(value));
-        json_object_set_new(object, members->key,
-                            members->kind == JSON_COUNT ? json_count(count) : json_double(value));
+    switch (type) {
+    case 'd':
+        return json_double(va_arg(*args, double));
+    case 'u':
+        return json_count(va_arg(*args, uint64_t));
+    case 'i':
+        return json_integer(va_arg(*args, int));
+    case 'b':
+        return json_boolean(va_arg(*args, int));
+    case 't':
+        return json_text(va_arg(*args, const char *));
+    default:
+        return va_arg(*args, json_t *);
     }
+}
+
+static void add(json_t *object, const char *members, va_list *args)
+{
+    char key[64];
+
+    for (members += strspn(members, " "); *members; members += strspn(members, " ")) {
+        size_t length = strcspn(members, ":");
+
+        snprintf(key, sizeof(key), "%.*s", (int)length, members);
+        json_object_set_new(object, key, value_of(members[length + 1], args));
+        members += length + 2;
+    }
+}
+
+json_t *json_object_of(const char *members, ...)
+{
+    json_t *object = json_object();
+    va_list args;
+
+    va_start(args, members);
+    add(object, members, &args);
+    va_end(args);
+    return object;
+}
+
+void json_add(json_t *object, const char *members, ...)
+{
+    va_list args;
+
+    va_start(args, members);
+    add(object, members, &args);
+    va_end(args);
 }
 
 json_t *json_double(double value)

@@ -8,24 +8,12 @@
 
 struct json_t; /* of jansson */
 
-/** A number of a struct: its key and its place. */
-struct json_member {
-    const char *key;
-    size_t offset;
-    enum { JSON_COUNT, JSON_DOUBLE } kind;
-};
+/** An object: keys and types of its members, and their values. Types: d double, u uint64_t, i int,
+ * b bool, t text, o json_t *, which is taken; "name:t calls:u share:d". */
+struct json_t *json_object_of(const char *members, ...);
 
-#define JSON_U64(type, key, name)                                                                  \
-    {                                                                                              \
-        key, offsetof(type, name), JSON_COUNT                                                      \
-    }
-#define JSON_F64(type, key, name)                                                                  \
-    {                                                                                              \
-        key, offsetof(type, name), JSON_DOUBLE                                                     \
-    }
-
-/** Add the numbers of a struct to an object. @param members  the last one has key NULL */
-void json_members(struct json_t *object, const struct json_member *members, const void *row);
+/** Add members to an object. */
+void json_add(struct json_t *object, const char *members, ...);
 
 /** null for NaN and infinity; 61, not 61.0. */
 struct json_t *json_double(double value);

@@ -292,20 +292,11 @@ static json_t *region_of(const struct top_row *row, const struct top_state *stat
 {
     struct rates rates = rates_of(row, state, NULL);
 
-    return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "path", json_text(row->path), "depth",
-        json_count(row->depth), "calls", json_count(row->instances), "calls_per_s",
-        json_double(rates.calls_per_s), "time_ms", json_double(rates.time_ms), "clock",
-        row->on_device ? "gpu" : "host", "busy_percent", json_double(rates.busy_percent), "tokens",
-        json_count(row->tokens), "tokens_per_s", json_double(rates.tokens_per_s), "kernels_per_s",
-        json_double(rates.kernels_per_s));
-}
-
-static json_t *kernel_of(const struct top_kernel *kernel, const struct top_state *state)
-{
-    return json_pack("{s:o, s:o, s:o, s:o}", "name", json_text(kernel->name), "calls",
-                     json_count(kernel->calls), "total_ms", json_double(kernel->total_ms), "share",
-                     json_double(kernel->total_ms / state->kernel_ms));
+    return json_object_of("path:t depth:i calls:u calls_per_s:d time_ms:d clock:t busy_percent:d "
+                          "tokens:u tokens_per_s:d kernels_per_s:d",
+                          row->path, (int)row->depth, row->instances, rates.calls_per_s,
+                          rates.time_ms, row->on_device ? "gpu" : "host", rates.busy_percent,
+                          row->tokens, rates.tokens_per_s, rates.kernels_per_s);
 }
 
 int top_print_json(const char *folder, const struct top_state *state)
@@ -313,20 +304,22 @@ int top_print_json(const char *folder, const struct top_state *state)
     struct rates all = rates_of_all(state, NULL);
     json_t *regions = json_array(), *kernels = json_array();
     json_t *records =
-        json_pack("{s:o, s:o, s:o, s:o, s:o}", "launches", json_count(state->launches), "kernels",
-                  json_count(state->kernels), "dropped", json_count(state->dropped), "invalid",
-                  json_count(state->invalid), "unattributed", json_count(state->unattributed));
+        json_object_of("launches:u kernels:u dropped:u invalid:u unattributed:u", state->launches,
+                       state->kernels, state->dropped, state->invalid, state->unattributed);
 
     for (size_t i = 0; i < state->row_count; i++)
         json_array_append_new(regions, region_of(&state->rows[i], state));
-    for (size_t i = 0; i < state->kernel_count; i++)
-        json_array_append_new(kernels, kernel_of(&state->kernel_rows[i], state));
-    return json_output(json_pack(
-        "{s:i, s:o, s:o, s:i, s:i, s:i, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema_version",
-        1, "path", json_text(folder), "duration_ms", json_double(state->duration_ms), "processes",
-        state->runs, "running", state->running, "unreadable", state->unreadable, "sampled",
-        state->sampled, "verdict", json_text(state->runs ? state->verdict : NULL), "tokens_per_s",
-        json_double(all.tokens_per_s), "busy_percent", json_double(all.busy_percent),
-        "kernels_per_s", json_double(all.kernels_per_s), "records", records, "regions", regions,
-        "kernels", kernels));
+    for (size_t i = 0; i < state->kernel_count; i++) {
+        const struct top_kernel *kernel = &state->kernel_rows[i];
+
+        json_array_append_new(kernels, json_object_of("name:t calls:u total_ms:d share:d",
+                                                      kernel->name, kernel->calls, kernel->total_ms,
+                                                      kernel->total_ms / state->kernel_ms));
+    }
+    return json_output(json_object_of(
+        "schema_version:i path:t duration_ms:d processes:i running:i unreadable:i sampled:b "
+        "verdict:t tokens_per_s:d busy_percent:d kernels_per_s:d records:o regions:o kernels:o",
+        1, folder, state->duration_ms, (int)state->runs, (int)state->running,
+        (int)state->unreadable, state->sampled, state->runs ? state->verdict : NULL,
+        all.tokens_per_s, all.busy_percent, all.kernels_per_s, records, regions, kernels));
 }

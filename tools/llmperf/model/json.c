@@ -9,61 +9,38 @@
 #include "json.h"
 #include "model/gpu.h"
 
-#define WORK(name)      JSON_U64(llmperf_work, #name, name)
-#define OPERATOR(name)  JSON_U64(llmperf_operator_work, #name, name)
-#define PARAMETER(name) JSON_U64(llmperf_model_info, #name, parameters_##name)
-#define FLOOR(name)     JSON_F64(llmperf_step_floor, #name, name)
-#define END                                                                                        \
-    {                                                                                              \
-        .key = NULL                                                                                \
-    }
-
-static json_t *object_of(const struct json_member *members, const void *row)
+static const char *dtype_name(uint32_t dtype)
 {
-    json_t *object = json_object();
-
-    json_members(object, members, row);
-    return object;
+    return llmperf_name(LLMPERF_NAME_DTYPE, dtype);
 }
 
 static json_t *parameters_of(const llmperf_model_info *info)
 {
-    static const struct json_member members[] = {
-        PARAMETER(total),         PARAMETER(active),
-        PARAMETER(embedding),     PARAMETER(lm_head),
-        PARAMETER(norm),          PARAMETER(attention_in),
-        PARAMETER(attention_out), PARAMETER(mlp),
-        PARAMETER(router),        PARAMETER(shared_experts),
-        PARAMETER(experts),       PARAMETER(vision),
-        PARAMETER(other),         END
-    };
-
-    return object_of(members, info);
+    return json_object_of(
+        "total:u active:u embedding:u lm_head:u norm:u attention_in:u attention_out:u mlp:u "
+        "router:u shared_experts:u experts:u vision:u other:u",
+        info->parameters_total, info->parameters_active, info->parameters_embedding,
+        info->parameters_lm_head, info->parameters_norm, info->parameters_attention_in,
+        info->parameters_attention_out, info->parameters_mlp, info->parameters_router,
+        info->parameters_shared_experts, info->parameters_experts, info->parameters_vision,
+        info->parameters_other);
 }
 
 static json_t *operators_of(const llmperf_model *model, const llmperf_step *step)
 {
-    static const struct json_member members[] = { OPERATOR(layers),
-                                                  OPERATOR(model_flops),
-                                                  OPERATOR(vector_flops),
-                                                  OPERATOR(hardware_flops),
-                                                  OPERATOR(weight_bytes),
-                                                  OPERATOR(kv_read_bytes),
-                                                  OPERATOR(kv_write_bytes),
-                                                  OPERATOR(activation_bytes),
-                                                  OPERATOR(communication_bytes),
-                                                  END };
     llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
     json_t *operators = json_array();
 
-    for (size_t i = 0; llmperf_model_operator(model, step, i, &op) == 0; i++) {
-        json_t *row = json_pack("{s:s, s:s}", "name", op.name, "layer_kind", op.layer_kind);
-
-        json_members(row, members, &op);
-        json_object_set_new(row, "compute_dtype",
-                            json_text(llmperf_name(LLMPERF_NAME_DTYPE, op.compute_dtype)));
-        json_array_append_new(operators, row);
-    }
+    for (size_t i = 0; llmperf_model_operator(model, step, i, &op) == 0; i++)
+        json_array_append_new(
+            operators,
+            json_object_of("name:t layer_kind:t layers:u model_flops:u vector_flops:u "
+                           "hardware_flops:u weight_bytes:u kv_read_bytes:u kv_write_bytes:u "
+                           "activation_bytes:u communication_bytes:u compute_dtype:t",
+                           op.name, op.layer_kind, op.layers, op.model_flops, op.vector_flops,
+                           op.hardware_flops, op.weight_bytes, op.kv_read_bytes, op.kv_write_bytes,
+                           op.activation_bytes, op.communication_bytes,
+                           dtype_name(op.compute_dtype)));
     return operators;
 }
 
@@ -85,53 +62,45 @@ static json_t *conventions_of(const struct model_answer *answer)
 
 static json_t *floor_of(const struct gpu_answer *gpu, int which, enum model_phase phase)
 {
-    static const struct json_member members[] = { FLOOR(compute_ms),    FLOOR(memory_ms),
-                                                  FLOOR(link_ms),       FLOOR(roofline_ms),
-                                                  FLOOR(serial_ms),     FLOOR(peak_tflops),
-                                                  FLOOR(bandwidth_gbs), FLOOR(link_gbs),
-                                                  FLOOR(intensity),     FLOOR(ridge),
-                                                  FLOOR(mfu_limit),     FLOOR(mbu_limit),
-                                                  FLOOR(tokens_per_s),  END };
-    bool known =
-        gpu->hardware && (which == IN_USE || llmperf_hardware_measured(gpu->hardware) != NULL);
+    const llmperf_step_floor *floor = &gpu->floors[which][phase];
 
-    return known ? object_of(members, &gpu->floors[which][phase]) : json_null();
+    if (!gpu->hardware || (which == MEASURED && !llmperf_hardware_measured(gpu->hardware)))
+        return json_null();
+    return json_object_of("compute_ms:d memory_ms:d link_ms:d roofline_ms:d serial_ms:d "
+                          "peak_tflops:d bandwidth_gbs:d link_gbs:d intensity:d ridge:d "
+                          "mfu_limit:d mbu_limit:d tokens_per_s:d",
+                          floor->compute_ms, floor->memory_ms, floor->link_ms, floor->roofline_ms,
+                          floor->serial_ms, floor->peak_tflops, floor->bandwidth_gbs,
+                          floor->link_gbs, floor->intensity, floor->ridge, floor->mfu_limit,
+                          floor->mbu_limit, floor->tokens_per_s);
 }
 
 /* Work, lower bounds and operators of a step, after the members that only it has. */
 static json_t *step_of(const struct model_answer *answer, json_t *step, const llmperf_work *work,
                        enum model_phase phase)
 {
-    static const struct json_member members[] = { WORK(model_flops),
-                                                  WORK(hardware_flops),
-                                                  WORK(vector_flops),
-                                                  WORK(bytes),
-                                                  WORK(weight_bytes),
-                                                  WORK(kv_read_bytes),
-                                                  WORK(kv_write_bytes),
-                                                  WORK(activation_bytes),
-                                                  WORK(communication_bytes),
-                                                  JSON_F64(llmperf_work, "experts_touched",
-                                                           experts_touched),
-                                                  END };
     const llmperf_step *of = phase == PREFILL       ? &answer->prefill_step
                              : phase == DECODE_STEP ? &answer->decode_step
                                                     : &answer->vision_step;
 
-    json_members(step, members, work);
-    json_object_set_new(step, "floor", floor_of(&answer->gpu, IN_USE, phase));
-    json_object_set_new(step, "floor_measured", floor_of(&answer->gpu, MEASURED, phase));
-    json_object_set_new(step, "operators", operators_of(answer->model, of));
+    json_add(step,
+             "model_flops:u hardware_flops:u vector_flops:u bytes:u weight_bytes:u kv_read_bytes:u "
+             "kv_write_bytes:u activation_bytes:u communication_bytes:u experts_touched:d floor:o "
+             "floor_measured:o operators:o",
+             work->model_flops, work->hardware_flops, work->vector_flops, work->bytes,
+             work->weight_bytes, work->kv_read_bytes, work->kv_write_bytes, work->activation_bytes,
+             work->communication_bytes, work->experts_touched,
+             floor_of(&answer->gpu, IN_USE, phase), floor_of(&answer->gpu, MEASURED, phase),
+             operators_of(answer->model, of));
     return step;
 }
 
 static json_t *prefill_of(const struct model_answer *answer)
 {
-    json_t *step = json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o}", "tokens", json_count(answer->prompt), "prefix",
-        json_count(answer->prefix), "batch", json_count(answer->batch), "flops",
-        json_count(answer->prefill.model_flops), "flops_all_logits",
-        json_count(answer->prefill_all.model_flops), "conventions", conventions_of(answer));
+    json_t *step =
+        json_object_of("tokens:u prefix:u batch:u flops:u flops_all_logits:u conventions:o",
+                       answer->prompt, answer->prefix, answer->batch, answer->prefill.model_flops,
+                       answer->prefill_all.model_flops, conventions_of(answer));
 
     return step_of(answer, step, &answer->prefill, PREFILL);
 }
@@ -139,11 +108,10 @@ static json_t *prefill_of(const struct model_answer *answer)
 static json_t *decode_of(const struct model_answer *answer)
 {
     const llmperf_decode_turn *turn = &answer->gpu.turn;
-    json_t *step = json_pack("{s:o, s:o, s:o, s:o, s:{s:o, s:o}}", "context",
-                             json_count(answer->context), "batch", json_count(answer->batch),
-                             "flops", json_count(answer->decode.model_flops), "tokens_expected",
-                             json_double(answer->decode.tokens_expected), "turn", "batch",
-                             json_double(turn->batch), "context", json_double(turn->context));
+    json_t *step =
+        json_object_of("context:u batch:u flops:u tokens_expected:d turn:o", answer->context,
+                       answer->batch, answer->decode.model_flops, answer->decode.tokens_expected,
+                       json_object_of("batch:d context:d", turn->batch, turn->context));
 
     return step_of(answer, step, &answer->decode, DECODE_STEP);
 }
@@ -152,9 +120,8 @@ static json_t *decode_of(const struct model_answer *answer)
 static json_t *vision_of(const struct model_answer *answer)
 {
     const llmperf_work *work = &answer->vision;
-    json_t *step =
-        json_pack("{s:o, s:o, s:o}", "tokens", json_count(work->tokens), "positions",
-                  json_count(work->positions), "flops", json_count(work->hardware_flops));
+    json_t *step = json_object_of("tokens:u positions:u flops:u", work->tokens, work->positions,
+                                  work->hardware_flops);
 
     return step_of(answer, step, work, VISION);
 }
@@ -163,9 +130,8 @@ static json_t *generation_of(const struct model_answer *answer)
 {
     if (!answer->generated || !answer->info.has_decoder)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o}", "tokens", json_count(answer->generated), "batch",
-                     json_count(answer->batch), "flops", json_count(answer->generation_flops),
-                     "bytes", json_count(answer->generation_bytes));
+    return json_object_of("tokens:u batch:u flops:u bytes:u", answer->generated, answer->batch,
+                          answer->generation_flops, answer->generation_bytes);
 }
 
 /* The GPU */
@@ -213,13 +179,12 @@ static json_t *hardware_of(const llmperf_hardware *hardware)
     llmperf_hardware_quantity(hardware, LLMPERF_HARDWARE_SMS, &sms);
     llmperf_hardware_quantity(hardware, LLMPERF_HARDWARE_BANDWIDTH_GBS, &bandwidth);
     peaks = peaks_of(hardware, &source);
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-                     json_text(llmperf_hardware_name(hardware)), "compute_capability",
-                     json_capability(llmperf_hardware_capability(hardware)), "sm_count",
-                     json_double(sms.value), "peak", peaks, "peak_source", json_text(source),
-                     "bandwidth_gbs", json_double(bandwidth.value), "bandwidth_source",
-                     json_text(bandwidth.source), "measured", measured_of(hardware),
-                     "measured_source", json_text(llmperf_hardware_measured(hardware)));
+    return json_object_of("name:t compute_capability:o sm_count:d peak:o peak_source:t "
+                          "bandwidth_gbs:d bandwidth_source:t measured:o measured_source:t",
+                          llmperf_hardware_name(hardware),
+                          json_capability(llmperf_hardware_capability(hardware)), sms.value, peaks,
+                          source, bandwidth.value, bandwidth.source, measured_of(hardware),
+                          llmperf_hardware_measured(hardware));
 }
 
 static void add_bounds(json_t *root, const struct gpu_answer *gpu)
@@ -229,33 +194,23 @@ static void add_bounds(json_t *root, const struct gpu_answer *gpu)
     for (enum model_phase phase = 0; phase < PHASES; phase++) {
         const llmperf_step_floor *floor = &gpu->floors[IN_USE][phase];
         const char *name = phase_names[phase];
-        const struct {
-            const char *word;
-            double ms;
-        } times[] = { { "", floor->roofline_ms },
-                      { "_serial", floor->serial_ms },
-                      { "_measured", gpu->floors[MEASURED][phase].roofline_ms } };
-        char key[64];
+        bool known = floor->bound != LLMPERF_BOUND_UNKNOWN;
+        char keys[128];
 
-        for (size_t i = 0; i < 3; i++) {
-            snprintf(key, sizeof(key), "%s%s_ms", name, times[i].word);
-            json_object_set_new(floors, key, json_double(times[i].ms));
-        }
-        json_object_set_new(bounds, name,
-                            json_text(floor->bound == LLMPERF_BOUND_UNKNOWN
-                                          ? NULL
-                                          : llmperf_name(LLMPERF_NAME_BOUND, floor->bound)));
+        snprintf(keys, sizeof(keys), "%s_ms:d %s_serial_ms:d %s_measured_ms:d", name, name, name);
+        json_add(floors, keys, floor->roofline_ms, floor->serial_ms,
+                 gpu->floors[MEASURED][phase].roofline_ms);
+        json_object_set_new(
+            bounds, name, json_text(known ? llmperf_name(LLMPERF_NAME_BOUND, floor->bound) : NULL));
     }
-    json_object_set_new(root, "floors", floors);
-    json_object_set_new(root, "bound", bounds);
+    json_add(root, "floors:o bound:o", floors, bounds);
 }
 
 static json_t *memory_of(const struct memory_answer *memory)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "gpu_bytes", json_double(memory->gpu_bytes),
-                     "held_weights_bytes", json_double(memory->weights_bytes), "held_kv_bytes",
-                     json_double(memory->kv_bytes), "requests_at_most",
-                     json_double(memory->requests));
+    return json_object_of("gpu_bytes:d held_weights_bytes:d held_kv_bytes:d requests_at_most:d",
+                          memory->gpu_bytes, memory->weights_bytes, memory->kv_bytes,
+                          memory->requests);
 }
 
 /* Why values are null */
@@ -298,31 +253,22 @@ static json_t *lines_of(const char *(*line)(const llmperf_model *, size_t),
     return lines;
 }
 
-static const char *dtype_name(uint32_t dtype)
-{
-    return llmperf_name(LLMPERF_NAME_DTYPE, dtype);
-}
-
 int print_model_json(const struct model_answer *answer)
 {
     const llmperf_model_info *info = &answer->info;
-    json_t *root =
-        json_pack("{s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:s, s:o}", "model", json_text(info->name),
-                  "family", json_text(info->family), "source", json_text(info->source),
-                  "convention", json_text(info->convention), "parameters", parameters_of(info),
-                  "weight_dtype", dtype_name(answer->weight_dtype), "weights_bytes",
-                  json_count(answer->weight_bytes), "kv_dtype", dtype_name(answer->kv_dtype),
-                  "kv_bytes_per_token", json_count(answer->kv_bytes_per_token));
+    const llmperf_model *model = answer->model;
+    json_t *root = json_object_of(
+        "model:t family:t source:t convention:t parameters:o weight_dtype:t weights_bytes:u "
+        "kv_dtype:t kv_bytes_per_token:u prefill:o decode:o generation:o vision:o hardware:o",
+        info->name, info->family, info->source, info->convention, parameters_of(info),
+        dtype_name(answer->weight_dtype), answer->weight_bytes, dtype_name(answer->kv_dtype),
+        answer->kv_bytes_per_token, info->has_decoder ? prefill_of(answer) : json_null(),
+        info->has_decoder ? decode_of(answer) : json_null(), generation_of(answer),
+        info->has_vision ? vision_of(answer) : json_null(), hardware_of(answer->gpu.hardware));
 
-    json_object_set_new(root, "prefill", info->has_decoder ? prefill_of(answer) : json_null());
-    json_object_set_new(root, "decode", info->has_decoder ? decode_of(answer) : json_null());
-    json_object_set_new(root, "generation", generation_of(answer));
-    json_object_set_new(root, "vision", info->has_vision ? vision_of(answer) : json_null());
-    json_object_set_new(root, "hardware", hardware_of(answer->gpu.hardware));
     add_bounds(root, &answer->gpu);
-    json_object_set_new(root, "memory", memory_of(&answer->memory));
-    json_object_set_new(root, "assumptions", lines_of(llmperf_model_assumption, answer->model));
-    json_object_set_new(root, "warnings", lines_of(llmperf_model_warning, answer->model));
-    json_object_set_new(root, "notes", notes_of(&answer->gpu));
+    json_add(root, "memory:o assumptions:o warnings:o notes:o", memory_of(&answer->memory),
+             lines_of(llmperf_model_assumption, model), lines_of(llmperf_model_warning, model),
+             notes_of(&answer->gpu));
     return json_output(root);
 }

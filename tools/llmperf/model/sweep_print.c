@@ -288,13 +288,12 @@ static void print_csv(const struct sweep *sweep)
 static json_t *place_of(const struct sweep *sweep, const struct sweep_point *point, const char *key,
                         const char *why)
 {
-    json_t *place = json_pack("{s:o, s:o}", "gpu", json_text(gpu_of(sweep, point)), "tp",
-                              json_count(point->tp));
+    json_t *place = json_object_of("gpu:t tp:u", gpu_of(sweep, point), point->tp);
 
     for (size_t k = 0; k < SWEEP_COLUMNS; k++)
         json_object_set_new(place, columns[k].key, json_double(point->values[k]));
-    json_object_set_new(place, "fits", point->fits < 0 ? json_null() : json_boolean(point->fits));
-    json_object_set_new(place, "bound", json_text(is_known(point) ? bound_word(point) : NULL));
+    json_add(place, "fits:o bound:t", point->fits < 0 ? json_null() : json_boolean(point->fits),
+             is_known(point) ? bound_word(point) : NULL);
     json_object_set_new(place, key, json_text(why));
     return place;
 }
@@ -303,20 +302,17 @@ static json_t *measured_of(const struct sweep_measured *measured)
 {
     if (isnan(measured->ms))
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "batch", json_count(measured->batch),
-                     "context", json_count(measured->context), "new_tokens",
-                     json_count(measured->prompt), "ms", json_double(measured->ms), "bound_ms",
-                     json_double(measured->bound_ms), "efficiency",
-                     json_double(measured->efficiency));
+    return json_object_of("batch:u context:u new_tokens:u ms:d bound_ms:d efficiency:d",
+                          measured->batch, measured->context, measured->prompt, measured->ms,
+                          measured->bound_ms, measured->efficiency);
 }
 
 static json_t *run_of(const struct sweep_run *run)
 {
     if (!run->profile)
         return json_null();
-    return json_pack("{s:o, s:o, s:o, s:o}", "run_id", json_text(run->id), "gpu",
-                     json_text(run->gpu_name), "decode", measured_of(&run->decode), "prefill",
-                     measured_of(&run->prefill));
+    return json_object_of("run_id:t gpu:t decode:o prefill:o", run->id, run->gpu_name,
+                          measured_of(&run->decode), measured_of(&run->prefill));
 }
 
 static int print_json(const struct sweep *sweep)
@@ -330,13 +326,12 @@ static int print_json(const struct sweep *sweep)
     for (size_t i = 0; i < sweep->slo_count; i++)
         json_array_append_new(
             slos, place_of(sweep, &sweep->slos[i].point, "limit", sweep->slos[i].limit));
-    return json_output(json_pack("{s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "schema_version",
-                                 1, "model", json_text(answer->info.name), "weight_dtype",
-                                 llmperf_name(LLMPERF_NAME_DTYPE, answer->weight_dtype), "kv_dtype",
-                                 llmperf_name(LLMPERF_NAME_DTYPE, answer->kv_dtype),
-                                 "decode_efficiency", json_double(sweep->decode_efficiency),
-                                 "prefill_efficiency", json_double(sweep->prefill_efficiency),
-                                 "run", run_of(&sweep->run), "points", points, "slo", slos));
+    return json_output(
+        json_object_of("schema_version:i model:t weight_dtype:t kv_dtype:t decode_efficiency:d "
+                       "prefill_efficiency:d run:o points:o slo:o",
+                       1, answer->info.name, llmperf_name(LLMPERF_NAME_DTYPE, answer->weight_dtype),
+                       llmperf_name(LLMPERF_NAME_DTYPE, answer->kv_dtype), sweep->decode_efficiency,
+                       sweep->prefill_efficiency, run_of(&sweep->run), points, slos));
 }
 
 int print_sweep(const struct sweep *sweep, enum sweep_format format)

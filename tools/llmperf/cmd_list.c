@@ -13,18 +13,12 @@
 #include "folder.h"
 #include "json.h"
 #include "llmperf/sys.h"
+#include "new_run.h"
 #include "terminal.h"
 
 #define RUN_FILE "run.llmperf"
 /* Artifacts are at most this deep: regions/<label>/report.md. */
 #define DEPTH_MAX 4
-
-static bool is_run(const char *folder)
-{
-    char path[FOLDER_PATH_BYTES];
-
-    return folder_join(path, folder, RUN_FILE) && folder_is_kind(path, S_IFREG);
-}
 
 struct run_list {
     int runs, damaged;
@@ -177,9 +171,9 @@ static void print_job(const char *path, struct run_list *list)
 {
     char merged[FOLDER_PATH_BYTES];
 
-    if (is_run(path))
+    if (holds_run(path))
         print_one_run(path, path + list->prefix, list);
-    if (folder_join(merged, path, "merged") && is_run(merged))
+    if (folder_join(merged, path, "merged") && holds_run(merged))
         print_below(merged, path, list);
     print_processes(path, list);
     folder_each(path, print_repeat, list);
@@ -259,7 +253,7 @@ static int list_folder(const struct command *command, char *folder, bool json)
 
     cut_run_file(folder);
     folder_cut_slashes(folder);
-    if (is_run(folder))
+    if (holds_run(folder))
         return list_files(folder, json);
     list.prefix = strlen(folder) + 1;
     list.rows = json ? json_array() : NULL;

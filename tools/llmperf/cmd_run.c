@@ -45,27 +45,16 @@ static double now_s(void)
 
 /* Before it starts */
 
-static void make_run_id(char *text, size_t size)
-{
-    time_t now = time(NULL);
-    char stamp[32];
-    struct tm utc;
-
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
-    snprintf(text, size, "%s-%ld", stamp, (long)getpid());
-}
-
 static int make_job_folder(struct job *job, const char *out)
 {
-    char folder[RUN_PATH_BYTES / 2], run_id[sizeof(job->config.run_id)];
+    char folder[RUN_PATH_BYTES / 2], run_id[RUN_ID_BYTES];
     const char *id = job->config.run_id;
 
     if (strchr(id, '/') || strcmp(id, ".") == 0 || strcmp(id, "..") == 0) {
         fprintf(stderr, "llmperf run: run.id %s must be a folder name without a path\n", id);
         return EXIT_USAGE;
     }
-    make_run_id(run_id, sizeof(run_id));
+    new_run_id(run_id, 0);
     if (snprintf(folder, sizeof(folder), "%s/%s", out, *id ? id : run_id) >= (int)sizeof(folder)) {
         fprintf(stderr, "llmperf run: the path of folder %s is too long\n", out);
         return EXIT_USAGE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** `llmperf top`: what a session has committed to its run file, once a second. The watched program
  * takes no part. */
-#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,64 +11,47 @@
 
 #include "command.h"
 #include "configured.h"
+#include "folder.h"
 #include "llmperf/sys.h"
+#include "run_paths.h"
 #include "terminal.h"
 #include "top.h"
 
 #define PATH_BYTES 4096
-static bool holds_runs(const char *folder)
-{
-    llmperf_job *job;
-    size_t count;
+struct newest {
+    char *path; /* PATH_BYTES; "": none so far */
+    struct timespec written;
+};
 
-    if (llmperf_job_find(folder, &job) < 0)
-        return false;
-    count = llmperf_job_run_count(job);
-    llmperf_job_free(job);
-    return count > 0;
+static bool is_older(struct timespec a, struct timespec b)
+{
+    return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
 }
 
-/* The job or run in a folder of runs that was written last. */
-static bool find_newest(const char *folder, char *newest)
+static void take_newer(const char *path, const char *name, void *user)
 {
-    DIR *list = opendir(folder);
-    struct timespec latest = { 0, 0 };
-    struct dirent *entry;
-    bool found = false;
+    struct newest *newest = user;
+    struct stat info;
 
-    while (list && (entry = readdir(list))) {
-        char path[PATH_BYTES];
-        struct stat info;
-
-        if (entry->d_name[0] == '.' ||
-            snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name) >= (int)sizeof(path) ||
-            stat(path, &info) < 0 || !S_ISDIR(info.st_mode) || !holds_runs(path))
-            continue;
-        if (found &&
-            (info.st_mtim.tv_sec < latest.tv_sec ||
-             (info.st_mtim.tv_sec == latest.tv_sec && info.st_mtim.tv_nsec < latest.tv_nsec)))
-            continue;
-        latest = info.st_mtim;
-        memcpy(newest, path, sizeof(path));
-        found = true;
-    }
-    if (list)
-        closedir(list);
-    return found;
+    (void)name;
+    if (stat(path, &info) < 0 || !S_ISDIR(info.st_mode) || !run_paths_is_run(path) ||
+        (*newest->path && is_older(info.st_mtim, newest->written)))
+        return;
+    newest->written = info.st_mtim;
+    snprintf(newest->path, PATH_BYTES, "%s", path);
 }
 
 /* For a folder of runs, its newest run is used. */
 static int choose_folder(const char *path, char *folder)
 {
-    llmperf_job *job;
-    int status = llmperf_job_find(path, &job);
+    struct newest newest = { .path = folder };
 
-    if (status < 0)
-        return fail_status(status);
-    llmperf_job_free(job);
-    if (holds_runs(path) || !find_newest(path, folder))
+    *folder = '\0';
+    if (run_paths_is_run(path))
         snprintf(folder, PATH_BYTES, "%s", path);
-    if (holds_runs(folder))
+    else if (folder_each(path, take_newer, &newest) < 0)
+        return fail_usage(&command_top, "cannot read folder %s: %s", path, strerror(errno));
+    if (*folder)
         return EXIT_FINE;
     fprintf(stderr,
             "llmperf: %s contains no run; give a run, the folder of a job, or a folder of runs\n",

@@ -24,8 +24,7 @@ static bool keep(struct run_paths *runs, const char *path)
     return runs->paths[runs->count] && ++runs->count;
 }
 
-/* A run, or the folder of a job whose processes have runs. */
-static bool is_run(const char *path)
+bool run_paths_is_run(const char *path)
 {
     llmperf_job *job;
     bool found;
@@ -54,7 +53,7 @@ static int add_folder(struct run_paths *runs, const char *folder)
 
         if (kept &&
             snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name) < (int)sizeof(path) &&
-            is_run(path)) {
+            run_paths_is_run(path)) {
             kept = keep(runs, path);
             added++;
         }
@@ -67,7 +66,7 @@ static int add_folder(struct run_paths *runs, const char *folder)
 
 bool run_paths_add(struct run_paths *runs, const char *word)
 {
-    int added = is_run(word) ? -1 : add_folder(runs, word);
+    int added = run_paths_is_run(word) ? -1 : add_folder(runs, word);
     bool kept = added > 0 || (added < 0 && keep(runs, word));
 
     if (!kept)

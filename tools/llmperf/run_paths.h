@@ -16,6 +16,9 @@ struct run_paths {
  * before run-10. Anything else is added unchanged: opening it reports the error.
  * @return false: out of memory, with a message. */
 bool run_paths_add(struct run_paths *runs, const char *word);
+/** Is it the folder of a run, or of a job whose processes have runs? */
+bool run_paths_is_run(const char *path);
+
 void run_paths_clear(struct run_paths *runs);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Watches a profiled program: its memory map, and the runs that it commits. */
-#include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "llmperf/sys.h"
 #include "run.h"
 #include "snapshot.h"
@@ -28,11 +28,6 @@ void run_look_at_maps(struct run_state *state)
     }
     if (file)
         fclose(file);
-}
-
-static bool join(char *path, const char *folder, const char *name)
-{
-    return snprintf(path, RUN_PATH_BYTES, "%s/%s", folder, name) < RUN_PATH_BYTES;
 }
 
 static double number_of(const llmperf_profile *profile, const char *fact)
@@ -97,7 +92,7 @@ static void write_missing_reports(const char *run, const llmperf_profile *profil
 {
     char path[RUN_PATH_BYTES];
 
-    if (!join(path, run, "inputs.yaml") || access(path, F_OK) == 0)
+    if (!folder_join(path, run, "inputs.yaml") || access(path, F_OK) == 0)
         return;
     if (llmperf_artifacts_write(profile, run) < 0)
         fprintf(stderr, "llmperf run: %s\n", llmperf_last_error());
@@ -134,59 +129,45 @@ static void look_at_run(struct run_state *state, const char *run, bool report)
     llmperf_profile_free(profile);
 }
 
-static int is_of_run(const struct dirent *entry)
+static void note_file_of_run(const char *path, const char *name, void *used)
 {
     static const char *const starts[] = { "run.llmperf", "run-",      "forked-",
                                           "failed-",     "processes", "merged" };
-    bool is = false;
 
+    (void)path;
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
-        is = is || strncmp(entry->d_name, starts[i], strlen(starts[i])) == 0;
-    return is;
+        if (strncmp(name, starts[i], strlen(starts[i])) == 0)
+            *(bool *)used = true;
 }
 
 /* Files of an earlier job would be reported as runs of this one. */
 bool run_was_used(const char *folder)
 {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_of_run, NULL);
+    bool used = false;
 
-    for (int i = 0; i < count; i++)
-        free(entries[i]);
-    if (count >= 0)
-        free(entries);
-    return count > 0;
+    folder_each(folder, note_file_of_run, &used);
+    return used;
 }
 
-static int is_failure(const struct dirent *entry)
+static void report_failure(const char *path, const char *name, void *count)
 {
-    return strncmp(entry->d_name, "failed-", 7) == 0;
-}
+    bool failed = strncmp(name, "failed-", 7) == 0;
+    char line[1024] = "";
+    FILE *file = failed ? fopen(path, "re") : NULL;
 
-static void report_failure(const char *folder, const char *name)
-{
-    char path[RUN_PATH_BYTES], line[1024] = "";
-    FILE *file = join(path, folder, name) ? fopen(path, "re") : NULL;
-
+    *(int *)count += failed;
     if (file && fgets(line, sizeof(line), file))
-        fprintf(stderr, "llmperf run: process %s is not profiled: %s\n", strchr(name, '-') + 1,
-                line);
+        fprintf(stderr, "llmperf run: process %s is not profiled: %s\n", name + 7, line);
     if (file)
         fclose(file);
 }
 
 int run_report_failed(const char *folder)
 {
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_failure, alphasort);
+    int count = 0;
 
-    for (int i = 0; i < count; i++) {
-        report_failure(folder, entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-    return count > 0 ? count : 0;
+    folder_each(folder, report_failure, &count);
+    return count;
 }
 
 void run_wait_for_processes(struct run_state *state)

@@ -28,14 +28,19 @@ static const char *take_number(const char *text, uint64_t *value)
     return end;
 }
 
+/* In order, each value once. */
 static bool add_value(struct sweep_axis *axis, uint64_t value, uint64_t most)
 {
+    size_t at = 0;
+
     if (value == 0 || value > most || axis->count == SWEEP_VALUES_MOST)
         return false;
-    for (size_t i = 0; i < axis->count; i++)
-        if (axis->values[i] == value)
-            return true;
-    axis->values[axis->count++] = value;
+    while (at < axis->count && axis->values[at] < value)
+        at++;
+    if (at < axis->count && axis->values[at] == value)
+        return true;
+    memmove(&axis->values[at + 1], &axis->values[at], (axis->count++ - at) * sizeof(value));
+    axis->values[at] = value;
     return true;
 }
 
@@ -203,24 +208,6 @@ static int take_gpus(struct sweep *sweep, const struct sweep_words *words)
 
 /* Points */
 
-static int add_point(struct sweep *sweep, struct sweep_point point, double measured_ms)
-{
-    int status = sweep_work_out(sweep, &point);
-
-    if (status < 0)
-        return fail_status(status);
-    point.values[SWEEP_MEASURED_TPOT] = measured_ms;
-    sweep->points[sweep->point_count++] = point;
-    return EXIT_FINE;
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* The run has a place of its own in the curves of its GPU. */
 static bool is_run_at(const struct sweep *sweep, const struct sweep_point *point)
 {
@@ -232,32 +219,6 @@ static bool is_run_at(const struct sweep *sweep, const struct sweep_point *point
            strcmp(llmperf_hardware_name(sweep->run.hardware),
                   llmperf_hardware_name(sweep->gpus[point->gpu].hardware)) == 0;
 }
-
-static int work_out_points(struct sweep *sweep)
-{
-    int code = EXIT_FINE;
-
-    sweep->points =
-        calloc(sweep->gpu_count * sweep->tp.count * sweep->context.count * sweep->batch.count,
-               sizeof(*sweep->points));
-    if (!sweep->points)
-        return fail_usage(sweep->command, "out of memory for this sweep");
-    for (size_t g = 0; g < sweep->gpu_count; g++)
-        for (size_t t = 0; t < sweep->tp.count; t++)
-            for (size_t c = 0; c < sweep->context.count; c++)
-                for (size_t b = 0; b < sweep->batch.count && code == EXIT_FINE; b++) {
-                    struct sweep_point point = { .gpu = g,
-                                                 .tp = sweep->tp.values[t],
-                                                 .context = sweep->context.values[c],
-                                                 .batch = sweep->batch.values[b] };
-
-                    code = add_point(sweep, point,
-                                     is_run_at(sweep, &point) ? sweep->run.decode.ms : NAN);
-                }
-    return code;
-}
-
-/* The largest batch */
 
 static bool meets(const struct sweep *sweep, const struct sweep_point *point, const char **limit)
 {
@@ -277,60 +238,71 @@ static bool meets(const struct sweep *sweep, const struct sweep_point *point, co
     return false;
 }
 
-/* TPOT and memory grow with the batch: search the last that meets the limits. */
-static int find_largest(struct sweep *sweep, struct sweep_slo *slo)
+/* TPOT and memory grow with the batch: search the last that meets the limits, in steps that double
+ * until one does not, and then halve. */
+static int find_largest(const struct sweep *sweep, struct sweep_slo *slo)
 {
-    uint64_t low = 0, high = 1; /* low meets them, high is tried */
-    int status;
+    bool grows = true;
+    uint64_t low = 0;
 
-    while (high <= BATCH_MOST) {
+    for (uint64_t step = 1; step > 0; step = grows ? 2 * step : step / 2) {
         struct sweep_point point = slo->point;
+        int status;
 
-        point.batch = high;
-        if ((status = sweep_work_out(sweep, &point)) < 0)
-            return fail_status(status);
-        if (!meets(sweep, &point, &slo->limit))
-            break;
-        low = high;
-        slo->point = point;
-        high *= 2;
-    }
-    while (high <= BATCH_MOST && high - low > 1) {
-        struct sweep_point point = slo->point;
-
-        point.batch = low + (high - low) / 2;
-        if ((status = sweep_work_out(sweep, &point)) < 0)
-            return fail_status(status);
-        if (meets(sweep, &point, &slo->limit)) {
-            low = point.batch;
-            slo->point = point;
-        } else {
-            high = point.batch;
+        point.batch = low + step;
+        if (point.batch > BATCH_MOST) {
+            grows = false;
+            continue;
         }
+        if ((status = sweep_work_out(sweep, &point)) < 0)
+            return status;
+        if (meets(sweep, &point, &slo->limit))
+            low = (slo->point = point).batch;
+        else
+            grows = false;
     }
-    return EXIT_FINE;
+    return 0;
 }
 
-static int work_out_slos(struct sweep *sweep)
+/* The points of a GPU, tp and context, and the largest batch there. */
+static int work_out_place(struct sweep *sweep, struct sweep_point place)
 {
-    int code = EXIT_FINE;
+    int status = 0;
 
-    if (isnan(sweep->slo_tpot_ms) && isnan(sweep->slo_ttft_ms))
-        return EXIT_FINE;
-    if (!(sweep->slos = calloc(sweep->gpu_count * sweep->tp.count * sweep->context.count,
-                               sizeof(*sweep->slos))))
+    for (size_t i = 0; i < sweep->batch.count && status == 0; i++) {
+        struct sweep_point *point = &sweep->points[sweep->point_count++];
+
+        *point = place;
+        point->batch = sweep->batch.values[i];
+        status = sweep_work_out(sweep, point);
+        if (is_run_at(sweep, point))
+            point->values[SWEEP_MEASURED_TPOT] = sweep->run.decode.ms;
+    }
+    if (status == 0 && !(isnan(sweep->slo_tpot_ms) && isnan(sweep->slo_ttft_ms))) {
+        sweep->slos[sweep->slo_count].point = place;
+        status = find_largest(sweep, &sweep->slos[sweep->slo_count++]);
+    }
+    return status;
+}
+
+static int work_out(struct sweep *sweep)
+{
+    size_t places = sweep->gpu_count * sweep->tp.count * sweep->context.count;
+    int status = 0;
+
+    sweep->points = calloc(places * sweep->batch.count, sizeof(*sweep->points));
+    sweep->slos = calloc(places, sizeof(*sweep->slos));
+    if (!sweep->points || !sweep->slos)
         return fail_usage(sweep->command, "out of memory for this sweep");
-    for (size_t g = 0; g < sweep->gpu_count; g++)
-        for (size_t t = 0; t < sweep->tp.count; t++)
-            for (size_t c = 0; c < sweep->context.count && code == EXIT_FINE; c++) {
-                struct sweep_slo *slo = &sweep->slos[sweep->slo_count++];
+    for (size_t i = 0; i < places && status == 0; i++) {
+        size_t tp = i / sweep->context.count;
+        struct sweep_point place = { .gpu = tp / sweep->tp.count,
+                                     .tp = sweep->tp.values[tp % sweep->tp.count],
+                                     .context = sweep->context.values[i % sweep->context.count] };
 
-                slo->point = (struct sweep_point){ .gpu = g,
-                                                   .tp = sweep->tp.values[t],
-                                                   .context = sweep->context.values[c] };
-                code = find_largest(sweep, slo);
-            }
-    return code;
+        status = work_out_place(sweep, place);
+    }
+    return status < 0 ? fail_status(status) : EXIT_FINE;
 }
 
 static int take_all(struct sweep *sweep, const struct sweep_words *words)
@@ -355,8 +327,6 @@ static int take_all(struct sweep *sweep, const struct sweep_words *words)
         (!add_value(&sweep->batch, sweep->run.decode.batch, BATCH_MOST) ||
          !add_value(&sweep->context, sweep->run.decode.context, CONTEXT_MOST)))
         return fail_usage(sweep->command, "more than %d values in --sweep", SWEEP_VALUES_MOST);
-    qsort(sweep->batch.values, sweep->batch.count, sizeof(uint64_t), compare_numbers);
-    qsort(sweep->context.values, sweep->context.count, sizeof(uint64_t), compare_numbers);
     return EXIT_FINE;
 }
 
@@ -372,9 +342,7 @@ int run_sweep(const struct command *command, const struct sweep_words *words,
                            .run = { .decode = { .ms = NAN }, .prefill = { .ms = NAN } } };
     int code = take_all(&sweep, words);
 
-    if (code == EXIT_FINE && (code = work_out_points(&sweep)) == EXIT_FINE)
-        code = work_out_slos(&sweep);
-    if (code == EXIT_FINE)
+    if (code == EXIT_FINE && (code = work_out(&sweep)) == EXIT_FINE)
         code = print_sweep(&sweep, words->format);
     for (size_t i = 0; i < sweep.gpu_count; i++)
         llmperf_hardware_free(sweep.gpus[i].hardware);

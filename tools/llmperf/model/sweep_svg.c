@@ -2,6 +2,7 @@
 /* A sweep as a picture: TPOT over the batch size, both logarithmic. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #include "model/sweep.h"
@@ -13,6 +14,8 @@
 #define TOP     40.0
 #define BOTTOM  50.0
 #define LINE_PX 16.0
+#define GRID    "stroke=\"#e9ecef\""
+#define TEXT    "#343a40"
 
 static const char *const colours[] = { "#1f6feb", "#d9480f", "#2b8a3e", "#862e9c",
                                        "#0b7285", "#a61e4d", "#5c940d", "#495057" };
@@ -65,9 +68,20 @@ static struct frame frame_of(const struct sweep *sweep)
     return frame;
 }
 
-static void print_text_at(double x, double y, const char *anchor, const char *colour)
+static void print_text_at(double x, double y, const char *anchor, const char *colour,
+                          const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+static void print_text_at(double x, double y, const char *anchor, const char *colour,
+                          const char *format, ...)
 {
-    print("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, anchor, colour);
+    char text[256];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    print("<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">%s</text>\n", x, y, anchor,
+          colour, text);
 }
 
 static void print_line_at(double x1, double y1, double x2, double y2, const char *style)
@@ -82,9 +96,9 @@ static void print_axes(const struct sweep *sweep, const struct frame *frame)
     for (size_t i = 0; i < sweep->batch.count; i++) {
         double x = x_of(frame, (double)sweep->batch.values[i]);
 
-        print_line_at(x, TOP, x, HEIGHT - BOTTOM, "stroke=\"#e9ecef\"");
-        print_text_at(x, HEIGHT - BOTTOM + LINE_PX, "middle", "#343a40");
-        print("%" PRIu64 "</text>\n", sweep->batch.values[i]);
+        print_line_at(x, TOP, x, HEIGHT - BOTTOM, GRID);
+        print_text_at(x, HEIGHT - BOTTOM + LINE_PX, "middle", TEXT, "%" PRIu64,
+                      sweep->batch.values[i]);
     }
     for (double decade = floor(frame->bottom); decade <= frame->top; decade++)
         for (size_t i = 0; i < 3; i++) {
@@ -92,61 +106,37 @@ static void print_axes(const struct sweep *sweep, const struct frame *frame)
 
             if (log10(ms) < frame->bottom - 1e-9 || log10(ms) > frame->top + 1e-9)
                 continue;
-            print_line_at(LEFT, y_of(frame, ms), WIDTH - RIGHT, y_of(frame, ms),
-                          "stroke=\"#e9ecef\"");
-            print_text_at(LEFT - 6, y_of(frame, ms) + 4, "end", "#343a40");
-            print("%g</text>\n", ms);
+            print_line_at(LEFT, y_of(frame, ms), WIDTH - RIGHT, y_of(frame, ms), GRID);
+            print_text_at(LEFT - 6, y_of(frame, ms) + 4, "end", TEXT, "%g", ms);
         }
-    print_text_at((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "middle", "#343a40");
-    print("batch size</text>\n");
-    print_text_at(LEFT, TOP - 12, "start", "#343a40");
-    print("TPOT, ms: roofline bound; dashed: scaled; hollow: does not fit the memory; square: "
-          "measured</text>\n");
+    print_text_at((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 10, "middle", TEXT, "batch size");
+    print_text_at(LEFT, TOP - 12, "start", TEXT,
+                  "TPOT, ms: roofline bound; dashed: scaled; hollow: does not fit the memory; "
+                  "square: measured");
 }
 
-/* Points of one GPU, tp and context: from `first` to before the result. */
-static size_t end_of_curve(const struct sweep *sweep, size_t first)
+/* Points of one GPU, tp and context; hollow: it does not fit the memory. */
+static void print_curve(const struct sweep *sweep, const struct frame *frame,
+                        const struct sweep_point *points, const char *colour)
 {
-    const struct sweep_point *start = &sweep->points[first];
-    size_t end = first;
+    for (int scaled = 0; scaled <= !isnan(sweep->decode_efficiency); scaled++) {
+        print("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", colour,
+              scaled ? " stroke-dasharray=\"6 4\"" : "");
+        for (size_t i = 0; i < sweep->batch.count; i++) {
+            double ms = points[i].values[scaled ? SWEEP_SCALED_TPOT : SWEEP_TPOT];
 
-    while (end < sweep->point_count && sweep->points[end].gpu == start->gpu &&
-           sweep->points[end].tp == start->tp && sweep->points[end].context == start->context)
-        end++;
-    return end;
-}
-
-static void print_curve(const struct sweep *sweep, const struct frame *frame, size_t first,
-                        const char *colour, bool scaled)
-{
-    size_t end = end_of_curve(sweep, first);
-
-    print("<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", colour,
-          scaled ? " stroke-dasharray=\"6 4\"" : "");
-    for (size_t i = first; i < end; i++) {
-        const struct sweep_point *point = &sweep->points[i];
-        double tpot_ms = point->values[scaled ? SWEEP_SCALED_TPOT : SWEEP_TPOT];
-
-        if (tpot_ms > 0)
-            print("%.1f,%.1f ", x_of(frame, (double)point->batch), y_of(frame, tpot_ms));
+            if (ms > 0)
+                print("%.1f,%.1f ", x_of(frame, (double)points[i].batch), y_of(frame, ms));
+        }
+        print("\"/>\n");
     }
-    print("\"/>\n");
-}
+    for (size_t i = 0; i < sweep->batch.count; i++) {
+        double x = x_of(frame, (double)points[i].batch), ms = points[i].values[SWEEP_TPOT];
+        double measured_ms = points[i].values[SWEEP_MEASURED_TPOT];
 
-/* Hollow: it does not fit the memory. */
-static void print_marks(const struct sweep *sweep, const struct frame *frame, size_t first,
-                        const char *colour)
-{
-    size_t end = end_of_curve(sweep, first);
-
-    for (size_t i = first; i < end; i++) {
-        const struct sweep_point *point = &sweep->points[i];
-        double x = x_of(frame, (double)point->batch), tpot_ms = point->values[SWEEP_TPOT];
-        double measured_ms = point->values[SWEEP_MEASURED_TPOT];
-
-        if (tpot_ms > 0)
+        if (ms > 0)
             print("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" stroke=\"%s\" fill=\"%s\"/>\n", x,
-                  y_of(frame, tpot_ms), colour, point->fits == 0 ? "white" : colour);
+                  y_of(frame, ms), colour, points[i].fits == 0 ? "white" : colour);
         if (measured_ms > 0)
             print("<rect x=\"%.1f\" y=\"%.1f\" width=\"10\" height=\"10\" fill=\"%s\" "
                   "stroke=\"black\"><title>measured: %.4g ms</title></rect>\n",
@@ -154,45 +144,30 @@ static void print_marks(const struct sweep *sweep, const struct frame *frame, si
     }
 }
 
-static void print_name(const struct sweep *sweep, size_t first, size_t number, const char *colour)
-{
-    const struct sweep_point *point = &sweep->points[first];
-
-    print_text_at(WIDTH - RIGHT + 12, TOP + LINE_PX * (double)(number + 1), "start", colour);
-    print("%s, tp %" PRIu64 ", context %" PRIu64 "</text>\n",
-          llmperf_hardware_name(sweep->gpus[point->gpu].hardware), point->tp, point->context);
-}
-
-static void print_slo_line(const struct sweep *sweep, const struct frame *frame)
-{
-    double y = y_of(frame, sweep->slo_tpot_ms);
-
-    if (isnan(sweep->slo_tpot_ms))
-        return;
-    print_line_at(LEFT, y, WIDTH - RIGHT, y, "stroke=\"#c92a2a\" stroke-dasharray=\"2 3\"");
-    print_text_at(LEFT + 4, y - 4, "start", "#c92a2a");
-    print("SLO %g ms</text>\n", sweep->slo_tpot_ms);
-}
-
 void print_sweep_svg(const struct sweep *sweep)
 {
     struct frame frame = frame_of(sweep);
+    double limit = y_of(&frame, sweep->slo_tpot_ms);
 
     print("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %g %g\" "
           "font-family=\"sans-serif\" font-size=\"12\">\n"
           "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
           WIDTH, HEIGHT);
     print_axes(sweep, &frame);
-    for (size_t first = 0, number = 0; first < sweep->point_count;
-         first = end_of_curve(sweep, first), number++) {
-        const char *colour = colours[number % COLOURS];
+    for (size_t curve = 0; curve < sweep->point_count / sweep->batch.count; curve++) {
+        const struct sweep_point *points = &sweep->points[curve * sweep->batch.count];
+        const char *colour = colours[curve % COLOURS];
 
-        print_curve(sweep, &frame, first, colour, false);
-        if (!isnan(sweep->decode_efficiency))
-            print_curve(sweep, &frame, first, colour, true);
-        print_marks(sweep, &frame, first, colour);
-        print_name(sweep, first, number, colour);
+        print_curve(sweep, &frame, points, colour);
+        print_text_at(WIDTH - RIGHT + 12, TOP + LINE_PX * (double)(curve + 1), "start", colour,
+                      "%s, tp %" PRIu64 ", context %" PRIu64,
+                      llmperf_hardware_name(sweep->gpus[points->gpu].hardware), points->tp,
+                      points->context);
     }
-    print_slo_line(sweep, &frame);
+    if (!isnan(sweep->slo_tpot_ms)) {
+        print_line_at(LEFT, limit, WIDTH - RIGHT, limit,
+                      "stroke=\"#c92a2a\" stroke-dasharray=\"2 3\"");
+        print_text_at(LEFT + 4, limit - 4, "start", "#c92a2a", "SLO %g ms", sweep->slo_tpot_ms);
+    }
     print("</svg>\n");
 }

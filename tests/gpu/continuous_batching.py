@@ -87,8 +87,8 @@ def mark_engine(llmperf, cb, steps):
 
     def run_step(self, model):
         batch = self.inputs_and_outputs.requests_in_batch
-        prompts = [one for one in batch if one.state.status != cb.RequestStatus.DECODING]
-        decodes = [one for one in batch if one.state.status == cb.RequestStatus.DECODING]
+        prompts = [one for one in batch if one.state.generated_len() == 0]
+        decodes = [one for one in batch if one.state.generated_len() > 0]
         new = sum(one.query_length for one in prompts)
         prefill = llmperf.region("LLM@prefill", tokens=new, context=sum(one.state.position_offset for one in prompts))
         context = sum(one.state.position_offset for one in decodes)
@@ -235,6 +235,10 @@ def compare_requests(profile, outputs, steps, slo):
     compare_goodput(found, outputs, slo)
     times = step_times(steps)
     for name, values in times.items():
+        check(f"{name} is there", bool(values) and name in found["latencies"], f"{len(values)} by hand")
+    if not all(times.values()):
+        return
+    for name, values in times.items():
         compare_latency(name, found["latencies"][name], values)
     means = {name: sum(values) / len(values) for name, values in times.items()}
     delay = means["step_prefill"] - means["step"]
@@ -299,7 +303,8 @@ def run(device, out):
     slo = [max(1, round(sorted(latencies[name])[len(latencies[name]) // 2])) for name in ("ttft", "tpot")]
     slo[1] = 2 * slo[1]
     steps.__init__()
-    with llmperf.Session(**session_options(device, out), settings={"session.slo_ttft_ms": slo[0], "session.slo_tpot_ms": slo[1]}) as session:
+    settings = {"session.slo_ttft_ms": slo[0], "session.slo_tpot_ms": slo[1]}
+    with llmperf.Session(**session_options(device, out), settings=settings) as session:
         outputs = serve(model, REQUESTS, 1001, 4)
     print(f"requests run: {session.profile.verdict}")
     if device == "cuda":

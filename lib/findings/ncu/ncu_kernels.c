@@ -110,7 +110,7 @@ static int add_metrics(struct lp_ncu_kernels *kernels, struct lp_hashmap *keys,
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_METRIC); i++) {
         const llmperf_metric_stats *metric = lp_row_at(profile, LP_ROW_METRIC, i);
         const struct lp_ncu_metric_row *known = lp_ncu_row_of(metric);
-        const char *state;
+        const char *state = NULL;
         size_t length = known ? 0 : lp_ncu_warp_state(metric, &state);
         struct lp_ncu_kernel *row;
 

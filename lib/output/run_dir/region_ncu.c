@@ -66,49 +66,79 @@ static bool is_of(const llmperf_metric_stats *metric, const struct lp_ncu_kernel
            lp_text_same(metric->kernel, row->name) && lp_text_same(metric->region, row->region);
 }
 
-static const llmperf_metric_stats *metric_of(const struct lp_region_set *set,
-                                             const struct lp_ncu_kernel *row, size_t index)
-{
-    const llmperf_metric_stats *metric = lp_row_at(set->findings->profile, LP_ROW_METRIC, index);
+/* The metrics of a region are adjacent. */
+struct span {
+    const struct lp_region_set *set;
+    const struct lp_ncu_kernel *row;
+    size_t first, end;
+};
 
-    return metric && is_of(metric, row) ? metric : NULL;
+static struct span span_of(const struct lp_region_set *set, const struct lp_ncu_kernel *row)
+{
+    struct span span = { set, row, lp_counter_index_find(&set->counters, row->region), 0 };
+    const llmperf_metric_stats *metric;
+
+    span.end = span.first;
+    while ((metric = lp_row_at(set->findings->profile, LP_ROW_METRIC, span.end)) &&
+           lp_text_same(metric->region, row->region))
+        span.end++;
+    return span;
 }
 
-/* Sections in the order of the table, then the states of warps. Metrics of a region are adjacent.
- */
-static void put_sections(const struct lp_region_set *set, const struct lp_ncu_kernel *row,
-                         const struct printer *printer)
+/* A metric of the row; NULL: of another one. */
+static const llmperf_metric_stats *metric_at(const struct span *span, size_t index)
 {
-    size_t first = lp_counter_index_find(&set->counters, row->region), end = first;
-    const llmperf_profile *profile = set->findings->profile;
-    const llmperf_metric_stats *metric;
-    const char *section = "", *state;
+    const llmperf_metric_stats *metric =
+        lp_row_at(span->set->findings->profile, LP_ROW_METRIC, index);
 
-    while ((metric = lp_row_at(profile, LP_ROW_METRIC, end)) &&
-           lp_text_same(metric->region, row->region))
-        end++;
+    return is_of(metric, span->row) ? metric : NULL;
+}
+
+static void put_table(const struct span *span, const struct printer *printer)
+{
+    const llmperf_metric_stats *metric;
+    const char *section = "";
+
     for (const struct lp_ncu_metric_row *known = lp_ncu_table; known->section; known++)
-        for (size_t i = first; i < end; i++) {
-            if (!(metric = metric_of(set, row, i)) || lp_ncu_row_of(metric) != known)
+        for (size_t i = span->first; i < span->end; i++) {
+            if (!(metric = metric_at(span, i)) || lp_ncu_row_of(metric) != known)
                 continue;
             if (strcmp(section, known->section) != 0)
                 printer->section(printer->out, known->section);
             section = known->section;
             printer->line(printer->out, known->label, known->unit, known->factor, metric);
         }
-    for (size_t i = first; i < end; i++) {
-        char label[64];
-        size_t length;
+}
 
-        if (!(metric = metric_of(set, row, i)) || !(length = lp_ncu_warp_state(metric, &state)))
+static void put_states(const struct span *span, const struct printer *printer)
+{
+    bool any = false;
+
+    for (size_t i = span->first; i < span->end; i++) {
+        const llmperf_metric_stats *metric = metric_at(span, i);
+        const char *state = NULL;
+        size_t length = metric ? lp_ncu_warp_state(metric, &state) : 0;
+        char label[64];
+
+        if (length == 0)
             continue;
-        if (section)
+        if (!any)
             printer->section(printer->out,
                              "Warp State Statistics: cycles of a warp per instruction");
-        section = NULL;
+        any = true;
         snprintf(label, sizeof(label), "Stall %.*s", (int)length, state);
         printer->line(printer->out, label, "cycle", 1, metric);
     }
+}
+
+/* Sections in the order of the table, then the states of warps. */
+static void put_sections(const struct lp_region_set *set, const struct lp_ncu_kernel *row,
+                         const struct printer *printer)
+{
+    struct span span = span_of(set, row);
+
+    put_table(&span, printer);
+    put_states(&span, printer);
 }
 
 void lp_region_ncu_md(const struct lp_region_set *set, const llmperf_region_stats *region,

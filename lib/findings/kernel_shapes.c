@@ -180,12 +180,22 @@ const llmperf_kernel_shape *lp_kernel_shape_find(const struct lp_kernel_shapes *
     return best;
 }
 
+static void put_mean(double mean, struct lp_text *out)
+{
+    if (mean == floor(mean))
+        lp_text_printf(out, "%.0f x ", mean);
+    else
+        lp_text_printf(out, "%s x ", LP_NUMBER(mean, 4));
+}
+
 void lp_kernel_shape_size(const llmperf_kernel_shape *row, struct lp_text *out)
 {
     if (row->head_dim != LLMPERF_UNKNOWN) {
-        lp_text_printf(out, "%s x %" PRIu64 " heads x %s x %s x %" PRIu64,
-                       LP_NUMBER(row->sequences, 4), row->heads, LP_NUMBER(row->query_length, 4),
-                       LP_NUMBER(row->kv_length, 5), row->head_dim);
+        put_mean(row->sequences, out);
+        lp_text_printf(out, "%" PRIu64 " heads x ", row->heads);
+        put_mean(row->query_length, out);
+        put_mean(row->kv_length, out);
+        lp_text_printf(out, "%" PRIu64, row->head_dim);
         return;
     }
     if (row->batch > 1)

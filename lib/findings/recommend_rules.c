@@ -233,6 +233,7 @@ static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommen
                           struct lp_text *text)
 {
     const struct lp_waterfall_part *part = stage->worst;
+    const llmperf_kernel_shape *shape = stage->worst_shape;
 
     if (!names_operator(stage))
         return false;
@@ -247,13 +248,15 @@ static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommen
                    PERCENT(part->busy_ms / stage->elapsed_ms));
     if (part->kernel)
         lp_text_printf(text, ". The longest is %s with %s ms", part->kernel, N(part->kernel_ms));
-    if (stage->worst_shape && stage->worst_shape->m != LLMPERF_UNKNOWN) {
+    if (shape && !isnan(shape->tflops)) {
         lp_text_puts(text, ": ");
-        lp_kernel_shape_words(stage->worst_shape, text);
+        lp_kernel_shape_words(shape, text);
     }
-    lp_text_printf(text, ". Good kernels reach about %s %% of the bound%s.",
-                   PERCENT(part->bound_ms / part->good_ms),
-                   part->measured ? ", as measured on this GPU" : "");
+    lp_text_printf(text, ". Good kernels reach about %s %% of the bound",
+                   PERCENT(part->bound_ms / part->good_ms));
+    if (!shape || !part->source || shape->achievable_source != part->source)
+        lp_text_printf(text, " (%s)", part->source ? part->source : "assumed");
+    lp_text_puts(text, ".");
     if (is_unfused(stage) && is_of_class(part, "reduction"))
         lp_text_puts(text, " This is attention in separate kernels: use a fused one "
                            "(FlashAttention, scaled_dot_product_attention).");

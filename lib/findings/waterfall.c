@@ -262,14 +262,26 @@ static void take_nested(const struct builder *builder, double *flops, double *by
     }
 }
 
-/* Time of the operator's products at the rates measured for their sizes / its lower bound; 0: none
- * was measured. Of an operator with several forms the first counts. */
-static double measured_ratio(const struct lp_limits *limits, const struct lp_stage_operator *row)
+static double attention_ratio(const struct lp_limits *limits, const struct lp_stage_operator *row,
+                              const char **source_out)
+{
+    double flops = 4.0 * row->head_dim * row->heads * row->pairs;
+
+    return lp_achievable_attention(limits, row->dtype, flops, row->layer_bytes, source_out) /
+           lp_bound_ms(limits, row->dtype, flops, row->layer_bytes);
+}
+
+/* Time of the operator at the rates that good kernels reach for its sizes / its lower bound; 0: not
+ * known. Of products in several forms the first counts. */
+static double good_ratio(const struct lp_limits *limits, const struct lp_stage_operator *row,
+                         const char **source_out)
 {
     const struct lp_gemm like = { .name = row->name, .dtype = row->dtype };
     struct lp_gemms gemms = { .items = { NULL, 0, 0 } };
     double bound_ms = 0, good_ms = 0;
 
+    if (row->heads > 0)
+        return attention_ratio(limits, row, source_out);
     lp_gemms_read(&gemms, &like, 1, NAN, row->products);
     for (size_t i = 0; i < gemms.items.count; i++) {
         const struct lp_gemm *gemm = &gemms.items.items[i];
@@ -279,13 +291,14 @@ static double measured_ratio(const struct lp_limits *limits, const struct lp_sta
                                 2.0 * (double)gemm->m * (double)gemm->n * (double)gemm->k,
                                 lp_product_bytes(row->dtype, gemm->m, gemm->n, gemm->k));
 
-        if (gemm->form > 1 || gemm->batch > 1 || !achievable.source)
+        if (gemm->form > 1 || gemm->batch > 1 || row->differs || !achievable.source)
             continue;
         bound_ms += (double)gemm->calls * ms;
         good_ms += (double)gemm->calls * ms / achievable.share;
+        *source_out = achievable.source;
     }
     lp_vector_clear(&gemms.items);
-    return good_ms > 0 && !row->differs ? good_ms / bound_ms : 0;
+    return good_ms > 0 ? good_ms / bound_ms : 0;
 }
 
 static const char *why_no_operators(const struct builder *builder)
@@ -339,10 +352,9 @@ static void take_operators(struct builder *builder)
                                row->bytes / calls);
         if (!(bound_ms > 0) || !(part = home_of(builder, row->name)))
             continue;
-        ratio = measured_ratio(&builder->findings->limits, row);
+        ratio = good_ratio(&builder->findings->limits, row, &part->source);
         part->bound_ms = fmax(part->bound_ms, 0) + bound_ms;
         part->good_ms += bound_ms * (ratio > 0 ? ratio : 1 / LP_ACHIEVABLE);
-        part->measured |= ratio > 0;
     }
 }
 

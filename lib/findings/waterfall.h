@@ -45,8 +45,8 @@ struct lp_waterfall_part {
     double bound_ms;          /* KERNELS: lower bound of the model's operators that they are; NaN:
                                  no operator is known to be theirs */
     double good_ms; /* KERNELS with a bound: at the rates that good kernels reach (achievable.h) */
-    bool measured;  /* good_ms: of at least one operator measured on this GPU */
-    double calls;   /* KERNELS, NESTED: how many ran */
+    const char *source; /* where these rates are from; NULL: 80 % of the bound, assumed */
+    double calls;       /* KERNELS, NESTED: how many ran */
     const char *kernel; /* KERNELS: the one with most time */
     double kernel_ms;
 };

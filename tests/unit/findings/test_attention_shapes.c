@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "lib/profile/profile.h"
+#include "llmperf/findings.h"
 #include "tests/support/play.h"
 #include "tests/support/text.h"
 
@@ -87,7 +88,7 @@ static void decode_has_heads_lengths_and_rates(void **state)
     check_close(flash.achievable_ms, bytes / 3350e6 / 0.8);
     assert_string_equal(flash.achievable_source, "80 % of the bandwidth, assumed");
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
-    assert_text_has(text, "| attention 8.000 x 32 heads x 1.000 x 1024.0 x 128 |");
+    assert_text_has(text, "| attention 8 x 32 heads x 1 x 1024 x 128 |");
     assert_text_has(text, "Shapes are known for 100 % of the time of GEMM and attention kernels.");
     llmperf_text_free(text);
     llmperf_profile_free(profile);
@@ -191,6 +192,27 @@ static void what_is_achievable_is_the_measured_bandwidth_or_a_share_of_the_peak(
     llmperf_profile_free(prefill);
 }
 
+static void advice_on_slow_attention_names_its_lengths_and_what_good_kernels_reach(void **state)
+{
+    llmperf_profile *profile =
+        play("gpu \"NVIDIA H200\"\nrepeat 8\nbegin LLM@decode_step sequences=8 tokens=8 "
+             "context=8192\nrepeat 32\nbegin attention\nlaunch flash_fwd_kernel grid=64" REST
+             "duration=500000\nend\ndone\nwait 20000000\nend\ndone\n",
+             "llama_3_8b");
+    llmperf_advice advice = LLMPERF_ADVICE_INIT;
+    size_t i = 0;
+
+    (void)state;
+    while (llmperf_profile_advice(profile, i, &advice) == 0 &&
+           strcmp(advice.id, "slow_operator") != 0)
+        i++;
+    assert_string_equal(advice.id, "slow_operator");
+    assert_text_has(advice.text,
+                    ": 8 x 32 heads x 1 x 1024 x 128 at 0.268 TFLOP/s and 67.4 GB/s, 1 % of");
+    assert_text_has(advice.text, "achievable (measured on another H200 SXM, 2026-");
+    llmperf_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +221,7 @@ int main(void)
         cmocka_unit_test(the_sum_of_a_split_attention_is_no_attention),
         cmocka_unit_test(graphs_of_different_lengths_are_kept_apart),
         cmocka_unit_test(what_is_not_one_kernel_for_each_layer_is_unknown),
+        cmocka_unit_test(advice_on_slow_attention_names_its_lengths_and_what_good_kernels_reach),
         cmocka_unit_test(what_is_achievable_is_the_measured_bandwidth_or_a_share_of_the_peak),
     };
 

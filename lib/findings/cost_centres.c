@@ -11,6 +11,36 @@
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
 
+/* Sums of kernels and gaps that are above the time of the stages by less are rounding. */
+#define ROUNDING 1.01
+
+/* Keys of times without kernels. */
+#define IDLE        "idle"
+#define IDLE_LAUNCH "launch"
+#define IDLE_GAPS   "gaps"
+#define IDLE_HOST   "host"
+
+/* What a rule advises on a cost centre, in a few words; the first that spoke counts. */
+static const struct {
+    const char *key, *id, *act;
+} actions[] = {
+    { IDLE_LAUNCH, "launch_bound", "use CUDA graphs, or give each launch more work" },
+    { IDLE_LAUNCH, "warm_up", "warm up before serving" },
+    { IDLE_GAPS, "waiting", "launch fewer, larger kernels, or let the next one start early" },
+    { IDLE_HOST, "host_gap", "overlap the host's work with the GPU, or make it cheaper" },
+    { IDLE, "device_idle", "keep the GPU busy" },
+    { "attention", "unfused_attention", "use a fused attention kernel" },
+    { "reduction", "unfused_attention", "use a fused attention kernel" },
+    { "copy/cast", "copy_cast", "keep one layout and one dtype between operators" },
+    { "memory op", "memcpy_in_decode", "avoid these copies, or make them asynchronous" },
+    { "collective", "uneven_ranks", "even out the work of the GPUs" },
+    { "collective", "collectives", "fewer or faster collectives" },
+    { "norm", "tiny_kernels", "fuse small kernels" },
+    { "elementwise", "tiny_kernels", "fuse small kernels" },
+    { "copy/cast", "tiny_kernels", "fuse small kernels" },
+    { "reduction", "tiny_kernels", "fuse small kernels" },
+};
+
 /* Kernel classes in words for readers who do not know GPUs. */
 static const char *plain_class(const char *kernel_class)
 {
@@ -50,9 +80,10 @@ static double scale_of(const struct lp_findings *findings, const char *label)
     return collected_ms > 0 && collected_ms < all_ms ? all_ms / collected_ms : 1;
 }
 
-static int add(struct lp_cost_centres *centres, const char *stage, const char *what, double ms)
+static int add(struct lp_cost_centres *centres, const char *stage, const char *what,
+               const char *key, double ms)
 {
-    struct lp_cost_centre row = { stage, what, ms, NAN };
+    struct lp_cost_centre row = { stage, what, ms, NAN, key, false, NULL, NAN };
 
     return ms > 0 ? lp_vector_push(&centres->rows, row) : 0;
 }
@@ -67,13 +98,14 @@ static int add_waiting(struct lp_cost_centres *centres, const struct lp_findings
     if (stage && stage->overlaps)
         return 0;
     if (!stage || stage->times[LP_TIME_SPAN].count == 0)
-        return add(centres, stats->label, "GPU idle", scale * idle_ms);
+        return add(centres, stats->label, "GPU idle", IDLE, scale * idle_ms);
     if ((status = add(centres, stats->label, "GPU idle, waiting for the host to launch",
-                      scale * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
-        (status = add(centres, stats->label, "gaps between dependent kernels",
+                      IDLE_LAUNCH, scale * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
+        (status = add(centres, stats->label, "gaps between dependent kernels", IDLE_GAPS,
                       scale * stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
         return status;
-    return add(centres, stats->label, "host work before and after the GPU work", stage->host_ms);
+    return add(centres, stats->label, "host work before and after the GPU work", IDLE_HOST,
+               stage->host_ms);
 }
 
 static int compare(const void *left, const void *right)
@@ -114,30 +146,138 @@ static int add_regions(struct lp_cost_centres *centres, const struct lp_findings
         if (!findings->regions.items[i].around)
             *all_ms += sum.time_ms;
         status = findings->device_known ? add_waiting(centres, findings, stats, sum.idle_ms)
-                                        : add(centres, stats->label, "host time",
+                                        : add(centres, stats->label, "host time", IDLE_HOST,
                                               own_wall_ms(findings, stats->path, sum.wall_ms));
+    }
+    return status;
+}
+
+static const char *word_of(const struct lp_recommendation *row, const char *name)
+{
+    for (size_t i = 0; i < row->advice.evidence; i++)
+        if (strcmp(row->evidence[i].name, name) == 0)
+            return row->evidence[i].text;
+    return NULL;
+}
+
+/* What this advice says about the cost centre; NULL: nothing. */
+static const char *act_of(const struct lp_cost_centre *centre, const struct lp_recommendation *row)
+{
+    const char *of_class = word_of(row, "kernel_class"), *top = word_of(row, "top_class");
+
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        if (strcmp(actions[i].id, row->advice.id) == 0 && strcmp(actions[i].key, centre->key) == 0)
+            return actions[i].act;
+    if (strcmp(row->advice.id, "slow_operator") == 0 && of_class &&
+        strcmp(of_class, centre->key) == 0)
+        return word_of(row, "kernel");
+    return strcmp(row->advice.id, "slow_kernels") == 0 && top && strcmp(top, centre->key) == 0
+               ? "faster kernels for these shapes"
+               : NULL;
+}
+
+/* Without advice: the kernel that loses most against its lower bound, or the longest. */
+static void set_kernel(struct lp_cost_centre *centre, const struct lp_findings *findings,
+                       const struct lp_waterfall *waterfall)
+{
+    const llmperf_region_stats *stats = &findings->regions.items[waterfall->finding].stats;
+    double loss_ms = 0, worst = 0;
+
+    if (strcmp(stats->label, centre->stage) != 0)
+        return;
+    for (size_t i = 0; i < waterfall->parts.count; i++) {
+        const struct lp_waterfall_part *part = &waterfall->parts.items[i];
+        double loss = fmax(0, lp_part_loss(part)); /* NaN counts as 0 */
+
+        if (!part->kernel_class || strcmp(part->kernel_class, centre->key) != 0)
+            continue;
+        loss_ms += loss;
+        if (!centre->act || loss + 1e-6 * part->busy_ms > worst) {
+            worst = loss + 1e-6 * part->busy_ms;
+            centre->act = part->kernel;
+        }
+    }
+    if (loss_ms > 0)
+        centre->saving_ms = fmin(loss_ms * (double)stats->instances, centre->ms);
+}
+
+/* The advice with the largest saving comes first. */
+static void set_action(struct lp_cost_centre *centre, const struct lp_findings *findings)
+{
+    const struct lp_recommendations *advice = &findings->advice;
+
+    for (size_t i = 0; i < advice->rows.count && !centre->act; i++) {
+        const struct lp_recommendation *row = &advice->rows.items[i];
+        const char *slash = row->advice.stage ? strrchr(row->advice.stage, '/') : NULL;
+        const char *label = slash ? slash + 1 : row->advice.stage;
+
+        if (!label || !centre->stage || strcmp(label, centre->stage) != 0)
+            continue;
+        centre->act = act_of(centre, row);
+        if (centre->act && row->advice.saving_ms > 0)
+            centre->saving_ms = fmin(row->advice.saving_ms, centre->ms);
+    }
+    for (size_t i = 0; centre->stage && !centre->act && i < findings->waterfalls.rows.count; i++)
+        set_kernel(centre, findings, &findings->waterfalls.rows.items[i]);
+}
+
+/* Durations of kernels that ran at the same time add up to more than the time that there is.
+ * Returns what shares are of. */
+static double fit(struct lp_cost_centres *centres)
+{
+    double kernel_ms = 0, other_ms = 0, scale;
+
+    for (size_t i = 0; i < centres->rows.count; i++)
+        *(centres->rows.items[i].kernels ? &kernel_ms : &other_ms) += centres->rows.items[i].ms;
+    if (!(kernel_ms + other_ms > centres->all_ms) || !(kernel_ms > 0))
+        return centres->all_ms;
+    centres->overlapped = kernel_ms + other_ms > ROUNDING * centres->all_ms;
+    if (!centres->overlapped)
+        return kernel_ms + other_ms;
+    scale = fmax(0, centres->all_ms - other_ms) / kernel_ms;
+    for (size_t i = 0; i < centres->rows.count; i++)
+        if (centres->rows.items[i].kernels)
+            centres->rows.items[i].ms *= scale;
+    return centres->all_ms;
+}
+
+static int add_classes(struct lp_cost_centres *centres, const struct lp_findings *findings)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < findings->class_totals.rows.count; i++) {
+        const struct lp_class_total *row = &findings->class_totals.rows.items[i];
+        double ms = scale_of(findings, row->stage) * row->total_ms;
+
+        if (!(ms > 0))
+            continue;
+        status = add(centres, row->stage, plain_class(row->kernel_class), row->kernel_class, ms);
+        if (status == 0)
+            centres->rows.items[centres->rows.count - 1].kernels = true;
+        centres->all_ms += row->stage ? 0 : ms;
     }
     return status;
 }
 
 int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_findings *findings)
 {
-    double all_ms = 0;
+    double whole_ms;
     int status;
 
     *centres = (struct lp_cost_centres){ 0 };
-    status = add_regions(centres, findings, &all_ms);
-    for (size_t i = 0; status == 0 && i < findings->class_totals.rows.count; i++) {
-        const struct lp_class_total *row = &findings->class_totals.rows.items[i];
+    if ((status = add_regions(centres, findings, &centres->all_ms)) < 0 ||
+        (status = add_classes(centres, findings)) < 0)
+        return status;
+    whole_ms = fit(centres);
+    for (size_t i = 0; i < centres->rows.count; i++) {
+        struct lp_cost_centre *row = &centres->rows.items[i];
 
-        status = add(centres, row->stage, plain_class(row->kernel_class),
-                     scale_of(findings, row->stage) * row->total_ms);
+        row->share = whole_ms > 0 ? row->ms / whole_ms : (double)NAN;
+        set_action(row, findings);
     }
-    for (size_t i = 0; i < centres->rows.count; i++)
-        centres->rows.items[i].share = all_ms > 0 ? centres->rows.items[i].ms / all_ms : NAN;
     if (centres->rows.count > 0)
         qsort(centres->rows.items, centres->rows.count, sizeof(*centres->rows.items), compare);
-    return status;
+    return 0;
 }
 
 void lp_cost_centres_clear(struct lp_cost_centres *centres)

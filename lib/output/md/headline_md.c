@@ -531,17 +531,22 @@ static void add_outcome(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(out, "\n\n");
 }
 
-static void add_overall(const struct lp_findings *findings, struct lp_text *out)
+void lp_overall_md(const struct lp_findings *findings, struct lp_text *out)
 {
     const llmperf_overall *all = &findings->overall.values;
 
-    if (isnan(all->mfu) && isnan(all->mbu))
+    lp_text_puts(out, "All stages together: ");
+    if (isnan(all->mfu) && isnan(all->mbu)) {
+        lp_text_puts(out, "MFU and MBU are unknown: ");
+        lp_md_text(out, all->mbu_reason);
+        lp_text_puts(out, ".\n");
         return;
-    lp_text_puts(out, "All stages together: MBU ");
+    }
+    lp_text_puts(out, "MBU ");
     lp_md_share_of(all->mbu_elapsed, all->mbu, out);
     lp_text_puts(out, ", MFU ");
     lp_md_share_of(all->mfu_elapsed, all->mfu, out);
-    lp_text_puts(out, ". ");
+    lp_text_puts(out, ".\n");
 }
 
 void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
@@ -563,7 +568,8 @@ void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
     add_latencies(findings, out);
     add_stage_sentences(findings, out);
     lp_text_puts(out, "\n");
-    add_overall(findings, out);
+    if (!isnan(findings->overall.values.mfu) || !isnan(findings->overall.values.mbu))
+        lp_overall_md(findings, out);
     add_totals(findings, out);
     add_missing_dtype(findings, out);
 }

@@ -22,6 +22,9 @@ void lp_part_name_md(const struct lp_waterfall_part *part, struct lp_text *out);
 /** The waterfall of the stage with most time; NULL: there is none. */
 const struct lp_waterfall *lp_main_waterfall(const struct lp_findings *findings);
 
+/** MBU and MFU of all stages together, or why they are not known. */
+void lp_overall_md(const struct lp_findings *findings, struct lp_text *out);
+
 /** "23.7 % (26.0 % while busy)". NaN: not known. */
 void lp_md_share_of(double elapsed, double busy, struct lp_text *out);
 

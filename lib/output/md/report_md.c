@@ -17,16 +17,6 @@
 #define FIRST_ADVICE    3
 #define TOP_NCU_KERNELS 20
 
-static void add_row(struct lp_text *out, const char *name, const char *value)
-{
-    if (!value)
-        return;
-    lp_text_puts(out, "|");
-    lp_md_cell_text(out, name);
-    lp_md_cell_text(out, value);
-    lp_text_puts(out, "\n");
-}
-
 static void add_whole(struct lp_text *out, double value)
 {
     lp_md_count(out, isnan(value) ? LLMPERF_UNKNOWN : (uint64_t)value);
@@ -51,15 +41,15 @@ static void add_gpus(const struct lp_machine *machine, struct lp_text *out)
         lp_text_puts(out, " GiB |\n");
     }
     if (lp_machine_gpu_count(machine) == 0)
-        add_row(out, "GPU", lp_machine_text(machine, "gpus_reason"));
+        lp_pair_text(out, "GPU", lp_machine_text(machine, "gpus_reason"));
 }
 
 static void add_host(const struct lp_machine *machine, struct lp_text *out)
 {
-    add_row(out, "Host", lp_machine_text(machine, "host.hostname"));
-    add_row(out, "CPU", lp_machine_text(machine, "host.cpu_model"));
-    add_row(out, "Kernel", lp_machine_text(machine, "host.kernel"));
-    add_row(out, "Container", lp_machine_text(machine, "host.container"));
+    lp_pair_text(out, "Host", lp_machine_text(machine, "host.hostname"));
+    lp_pair_text(out, "CPU", lp_machine_text(machine, "host.cpu_model"));
+    lp_pair_text(out, "Kernel", lp_machine_text(machine, "host.kernel"));
+    lp_pair_text(out, "Container", lp_machine_text(machine, "host.container"));
 }
 
 static void add_software(const struct lp_machine *machine, struct lp_text *out)
@@ -67,7 +57,7 @@ static void add_software(const struct lp_machine *machine, struct lp_text *out)
     const char *name, *version;
 
     for (size_t i = 0; (name = lp_machine_member(machine, "software", i, &version)); i++)
-        add_row(out, name, version);
+        lp_pair_text(out, name, version);
 }
 
 static void add_environment(const struct lp_findings *findings, struct lp_text *out)
@@ -75,39 +65,26 @@ static void add_environment(const struct lp_findings *findings, struct lp_text *
     const llmperf_profile *profile = findings->profile;
     const struct lp_machine *machine = findings->machine;
 
-    lp_text_puts(out, "| | |\n| --- | --- |\n");
-    add_row(out, "Run", llmperf_profile_fact(profile, "run_id"));
-    add_row(out, "Created", llmperf_profile_fact(profile, "created_at"));
-    add_row(out, "llmperf", llmperf_profile_fact(profile, "llmperf_version"));
-    add_row(out, "Tier", llmperf_profile_fact(profile, "tier"));
-    add_row(out, "Device source", llmperf_profile_fact(profile, "source"));
-    add_row(out, "Reason for this source", llmperf_profile_fact(profile, "source_reason"));
-    add_row(out, "nsys", llmperf_profile_fact(profile, "nsys_version"));
-    add_row(out, "ncu", llmperf_profile_fact(profile, "ncu_version"));
-    add_row(out, "Recording", llmperf_profile_fact(profile, "recorded_from"));
-    add_row(out, "Process", llmperf_profile_fact(profile, "process_id"));
-    add_row(out, "Model", lp_model_fact(profile));
-    add_row(out, "SHA-256 of config.yaml", llmperf_profile_fact(profile, "config_fingerprint"));
+    lp_pair_head(out);
+    lp_pair_text(out, "Run", llmperf_profile_fact(profile, "run_id"));
+    lp_pair_text(out, "Created", llmperf_profile_fact(profile, "created_at"));
+    lp_pair_text(out, "llmperf", llmperf_profile_fact(profile, "llmperf_version"));
+    lp_pair_text(out, "Tier", llmperf_profile_fact(profile, "tier"));
+    lp_pair_text(out, "Device source", llmperf_profile_fact(profile, "source"));
+    lp_pair_text(out, "Reason for this source", llmperf_profile_fact(profile, "source_reason"));
+    lp_pair_text(out, "nsys", llmperf_profile_fact(profile, "nsys_version"));
+    lp_pair_text(out, "ncu", llmperf_profile_fact(profile, "ncu_version"));
+    lp_pair_text(out, "Recording", llmperf_profile_fact(profile, "recorded_from"));
+    lp_pair_text(out, "Process", llmperf_profile_fact(profile, "process_id"));
+    lp_pair_text(out, "Model", lp_model_fact(profile));
+    lp_pair_text(out, "SHA-256 of config.yaml",
+                 llmperf_profile_fact(profile, "config_fingerprint"));
     add_gpus(machine, out);
-    add_row(out, "Driver", lp_machine_text(machine, "driver.kernel_version"));
-    add_row(out, "CUDA of the driver", lp_machine_text(machine, "driver.cuda_version"));
-    add_row(out, "CUPTI", lp_machine_text(machine, "cupti.path"));
+    lp_pair_text(out, "Driver", lp_machine_text(machine, "driver.kernel_version"));
+    lp_pair_text(out, "CUDA of the driver", lp_machine_text(machine, "driver.cuda_version"));
+    lp_pair_text(out, "CUPTI", lp_machine_text(machine, "cupti.path"));
     add_software(machine, out);
     add_host(machine, out);
-}
-
-static void add_count(struct lp_text *out, const char *name, uint64_t value)
-{
-    lp_text_printf(out, "| %s |", name);
-    lp_md_cell_count(out, value);
-    lp_text_puts(out, "\n");
-}
-
-static void add_value(struct lp_text *out, const char *name, double value)
-{
-    lp_text_printf(out, "| %s |", name);
-    lp_md_cell_number(out, value);
-    lp_text_puts(out, "\n");
 }
 
 static void add_field(const struct lp_row_field *field, double value, struct lp_text *out)
@@ -155,16 +132,17 @@ static void add_aggregates(const struct lp_findings *findings, struct lp_text *o
     const struct lp_aggregates *sums = &findings->sums;
     bool device = findings->device_known;
 
-    lp_text_puts(out, "| | |\n| --- | ---: |\n");
-    add_value(out, "Profiled ms", lp_duration_ms(findings->profile));
-    add_value(out, "Device ms, all kernels, memcpys and memsets", device ? sums->device_ms : NAN);
-    add_value(out, "Kernels ms", device ? sums->kernel_ms : NAN);
-    add_count(out, "Kernels", device ? sums->kernel_count : LLMPERF_UNKNOWN);
-    add_value(out, "Memcpys ms", device ? sums->memcpy_ms : NAN);
-    add_count(out, "Copies", device ? sums->memcpy_count : LLMPERF_UNKNOWN);
-    add_value(out, "Memsets ms", device ? sums->memset_ms : NAN);
-    add_value(out, "Launched outside of regions ms", device ? sums->outside_ms : NAN);
-    add_value(out, "Launch not seen ms", device ? sums->unknown_launch_ms : NAN);
+    lp_pair_head(out);
+    lp_pair_number(out, "Profiled ms", lp_duration_ms(findings->profile));
+    lp_pair_number(out, "Device ms, all kernels, memcpys and memsets",
+                   device ? sums->device_ms : NAN);
+    lp_pair_number(out, "Kernels ms", device ? sums->kernel_ms : NAN);
+    lp_pair_count(out, "Kernels", device ? sums->kernel_count : LLMPERF_UNKNOWN);
+    lp_pair_number(out, "Memcpys ms", device ? sums->memcpy_ms : NAN);
+    lp_pair_count(out, "Copies", device ? sums->memcpy_count : LLMPERF_UNKNOWN);
+    lp_pair_number(out, "Memsets ms", device ? sums->memset_ms : NAN);
+    lp_pair_number(out, "Launched outside of regions ms", device ? sums->outside_ms : NAN);
+    lp_pair_number(out, "Launch not seen ms", device ? sums->unknown_launch_ms : NAN);
 }
 
 /* Shares of the time from the first to the last activity of each device. */

@@ -9,10 +9,14 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
+#include "lib/output/md/tables_md.h"
 #include "lib/profile/profile.h"
 #include "lib/base/text.h"
 
-#define TOP 3
+#define TOP         3
+#define TOP_CENTRES 5
+#define TOP_ROWS    5 /* of operators and of kernels */
 
 static void add_seconds(struct lp_text *out, double ms)
 {
@@ -82,31 +86,96 @@ static void add_result(const struct lp_findings *findings, struct lp_text *out)
             stage_line(findings, &findings->regions.items[i], out);
 }
 
+static void show_what(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    const struct lp_cost_centre *centre = row;
+
+    (void)findings;
+    lp_text_puts(out, "**");
+    lp_md_text(out, centre->what);
+    lp_text_puts(out, "**");
+}
+
+static void show_time(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    (void)findings;
+    add_seconds(out, ((const struct lp_cost_centre *)row)->ms);
+}
+
+static void show_share(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    double share = ((const struct lp_cost_centre *)row)->share;
+
+    (void)findings;
+    lp_text_puts(out, isnan(share) ? LP_MD_UNKNOWN : LP_NUMBER(100 * share, 2));
+}
+
+static void show_saving(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    double saving_ms = ((const struct lp_cost_centre *)row)->saving_ms;
+
+    (void)findings;
+    if (isnan(saving_ms))
+        lp_text_puts(out, LP_MD_UNKNOWN);
+    else
+        add_seconds(out, saving_ms);
+}
+
+/* A kernel, or a few words. */
+static void show_act(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    const char *act = ((const struct lp_cost_centre *)row)->act;
+
+    (void)findings;
+    if (act && !strchr(act, ' '))
+        lp_md_code(out, act);
+    else
+        lp_text_puts(out, act ? act : LP_MD_UNKNOWN);
+}
+
+/* The rows shown and the rest are all of the time. */
+static void add_rest(const struct lp_cost_centres *centres, struct lp_text *out)
+{
+    double shown = 0;
+
+    for (size_t i = 0; i < centres->rows.count && i < TOP_CENTRES; i++)
+        shown += centres->rows.items[i].share;
+    if (centres->all_ms > 0)
+        lp_text_printf(
+            out,
+            "\nEverything else: %s %%. All of it is %s%s: the time of all stages%s and "
+            "of work outside of them.\n",
+            LP_NUMBER(fmax(0, 100 - 100 * shown), 2),
+            LP_NUMBER(centres->all_ms >= 1000 ? centres->all_ms / 1000 : centres->all_ms, 3),
+            centres->all_ms >= 1000 ? " s" : " ms",
+            centres->together ? ", summed over processes and GPUs," : "");
+    if (centres->overlapped)
+        lp_text_puts(out, "\nKernels ran at the same time: their times are scaled so that they add "
+                          "up to the elapsed time.\n");
+}
+
 static void add_costs(const struct lp_findings *findings, struct lp_text *out)
 {
+    static const struct lp_column columns[] = {
+        LP_COLUMN_WORDS("Cost centre", show_what),
+        LP_COLUMN_CODE("Stage", struct lp_cost_centre, stage),
+        LP_COLUMN_NUMBER("Time", show_time),
+        LP_COLUMN_NUMBER("Share %", show_share),
+        LP_COLUMN_WORDS("Where to act", show_act),
+        LP_COLUMN_NUMBER("Saves up to", show_saving),
+    };
     const struct lp_cost_centres *centres = &findings->cost_centres;
+    struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&centres->rows) };
 
+    if (table.row_count > TOP_CENTRES)
+        table.row_count = TOP_CENTRES;
     lp_text_puts(out, "\n## Where the time goes\n\n");
-    if (centres->rows.count == 0)
+    if (centres->rows.count == 0) {
         lp_text_puts(out, "Unknown: no stage was marked, and no GPU work was seen.\n");
-    for (size_t i = 0; i < centres->rows.count && i < TOP; i++) {
-        const struct lp_cost_centre *row = &centres->rows.items[i];
-
-        lp_text_printf(out, "%zu. **", i + 1);
-        lp_md_text(out, row->what);
-        lp_text_puts(out, "** in ");
-        if (row->stage)
-            lp_md_code(out, row->stage);
-        else
-            lp_text_puts(out, "no stage");
-        lp_text_puts(out, ": ");
-        add_seconds(out, row->ms);
-        if (!isnan(row->share))
-            lp_text_printf(out, ", %s %% of the time of all stages%s",
-                           LP_NUMBER(100 * row->share, 2),
-                           centres->together ? ", summed over processes and GPUs" : "");
-        lp_text_puts(out, "\n");
+        return;
     }
+    lp_table_add(findings, &table, out);
+    add_rest(centres, out);
 }
 
 static void add_actions(const struct lp_findings *findings, struct lp_text *out)
@@ -177,6 +246,119 @@ static void add_uncertain(const struct lp_findings *findings, struct lp_text *ou
                           "behind the numbers.\n");
 }
 
+static void add_environment(const struct lp_findings *findings, struct lp_text *out)
+{
+    const llmperf_about *about = &findings->about.values;
+    const llmperf_profile *profile = findings->profile;
+
+    lp_text_puts(out, "\n## Environment\n\n");
+    lp_pair_head(out);
+    lp_pair_text(out, "Program", about->program);
+    lp_pair_text(out, "Model", about->model);
+    lp_pair_text(out, "GPU", about->gpu);
+    if (about->gpus > 0)
+        lp_pair_count(out, "GPUs", about->gpus);
+    lp_pair_text(out, "dtype", about->dtype);
+    if (!isnan(about->batch))
+        lp_pair_text(out, "Batch size of decode", LP_NUMBER(about->batch, 3));
+    lp_pair_text(out, "Driver", lp_machine_text(findings->machine, "driver.kernel_version"));
+    lp_pair_text(out, "CUDA of the driver",
+                 lp_machine_text(findings->machine, "driver.cuda_version"));
+    lp_pair_text(out, "Tier", llmperf_profile_fact(profile, "tier"));
+    lp_pair_text(out, "Created", llmperf_profile_fact(profile, "created_at"));
+    lp_pair_text(out, "Run", llmperf_profile_fact(profile, "run_id"));
+}
+
+static void add_aggregates(const struct lp_findings *findings, struct lp_text *out)
+{
+    const struct lp_aggregates *sums = &findings->sums;
+
+    lp_text_puts(out, "\n## Aggregates\n\n");
+    lp_pair_head(out);
+    lp_pair_number(out, "Profiled ms", lp_duration_ms(findings->profile));
+    if (!findings->device_known)
+        return;
+    lp_pair_number(out, "GPU time of all kernels, memcpys and memsets ms", sums->device_ms);
+    lp_pair_count(out, "Kernels", sums->kernel_count);
+    lp_pair_number(out, "Memcpys ms", sums->memcpy_ms);
+    lp_pair_number(out, "Launched outside of regions ms", sums->outside_ms);
+}
+
+static bool is_advised(const struct lp_findings *findings, const void *row)
+{
+    (void)findings;
+    return ((const struct lp_region_finding *)row)->advised;
+}
+
+/* Of all stages; a nested one is part of the one around it. */
+static void show_stage_share(const struct lp_findings *findings, const void *row,
+                             struct lp_text *out)
+{
+    const char *path = ((const struct lp_region_finding *)row)->stats.path;
+
+    lp_md_number(out,
+                 100 * lp_stage_sum_of(findings, path, -1).time_ms / findings->cost_centres.all_ms);
+}
+
+static void add_stages(const struct lp_findings *findings, struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN_REGION("Stage", struct lp_region_finding, stats.path),
+        LP_COLUMN("Calls", struct lp_region_finding, known.instances),
+        LP_COLUMN("Time of a call ms", struct lp_region_finding, call_ms),
+        LP_COLUMN("Tokens/s", struct lp_region_finding, tokens_per_s),
+        LP_COLUMN_NUMBER("Of all time %", show_stage_share),
+        LP_COLUMN_TIMES("GPU busy %", struct lp_region_finding, busy_share, 100),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&findings->regions),
+                                    .has = is_advised };
+
+    lp_text_puts(out, "\n## Stages\n\n");
+    lp_table_add(findings, &table, out);
+}
+
+static void show_bound(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    const char *words = lp_limit_words(((const struct lp_region_finding *)row)->use.bound);
+
+    (void)findings;
+    lp_text_puts(out, words ? words : LP_MD_UNKNOWN);
+}
+
+static void add_use(const struct lp_findings *findings, struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN_REGION("Stage", struct lp_region_finding, stats.path),
+        LP_COLUMN("Time / bound", struct lp_region_finding, use.wall_ratio),
+        LP_COLUMN_TIMES("MFU %", struct lp_region_finding, use.mfu_elapsed, 100),
+        LP_COLUMN_TIMES("while busy", struct lp_region_finding, use.mfu, 100),
+        LP_COLUMN_TIMES("MBU %", struct lp_region_finding, use.mbu_elapsed, 100),
+        LP_COLUMN_TIMES("while busy", struct lp_region_finding, use.mbu, 100),
+        LP_COLUMN_WORDS("Limited by", show_bound),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&findings->regions),
+                                    .has = is_advised };
+
+    lp_text_puts(out, "\n## MFU and MBU\n\n");
+    lp_table_add(findings, &table, out);
+    lp_text_puts(out, "\n");
+    lp_overall_md(findings, out);
+}
+
+static void add_tables(const struct lp_findings *findings, struct lp_text *out)
+{
+    add_environment(findings, out);
+    add_aggregates(findings, out);
+    add_stages(findings, out);
+    add_use(findings, out);
+    lp_text_puts(out, "\n## Top operators\n\n");
+    lp_table_operators(findings, TOP_ROWS, out);
+    lp_text_puts(out, "\n## Top kernels\n\n");
+    if (findings->tables.kernels.count == 0)
+        lp_text_puts(out, "No kernels: no device activity was observed.\n");
+    lp_table_kernel_names(findings, TOP_ROWS, out);
+}
+
 int lp_summary_md(const llmperf_profile *profile, struct lp_text *out)
 {
     const struct lp_findings *findings;
@@ -194,6 +376,7 @@ int lp_summary_md(const llmperf_profile *profile, struct lp_text *out)
             add_costs(findings, out);
         add_actions(findings, out);
         add_uncertain(findings, out);
+        add_tables(findings, out);
     }
     return status;
 }

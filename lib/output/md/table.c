@@ -154,6 +154,35 @@ void lp_table_add(const struct lp_findings *findings, const struct lp_table *tab
     lp_vector_clear(&rows.items);
 }
 
+void lp_pair_head(struct lp_text *out)
+{
+    lp_text_puts(out, "| | |\n| --- | --- |\n");
+}
+
+void lp_pair_text(struct lp_text *out, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    lp_text_puts(out, "|");
+    lp_md_cell_text(out, name);
+    lp_md_cell_text(out, value);
+    lp_text_puts(out, "\n");
+}
+
+void lp_pair_number(struct lp_text *out, const char *name, double value)
+{
+    lp_text_printf(out, "| %s |", name);
+    lp_md_cell_number(out, value);
+    lp_text_puts(out, "\n");
+}
+
+void lp_pair_count(struct lp_text *out, const char *name, uint64_t value)
+{
+    lp_text_printf(out, "| %s |", name);
+    lp_md_cell_count(out, value);
+    lp_text_puts(out, "\n");
+}
+
 void lp_show_region(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
     const llmperf_region_stats *stats = &((const struct lp_region_finding *)row)->stats;

@@ -98,7 +98,13 @@ struct lp_table {
 void lp_table_add(const struct lp_findings *findings, const struct lp_table *table,
                   struct lp_text *out);
 
-/** The region and the GPU of a struct lp_region_finding. */
+/** Rows of a table of two columns. A text that is NULL has none. */
+void lp_pair_head(struct lp_text *out);
+void lp_pair_text(struct lp_text *out, const char *name, const char *value);
+void lp_pair_number(struct lp_text *out, const char *name, double value);
+void lp_pair_count(struct lp_text *out, const char *name, uint64_t value);
+
+/** The path and the process of a struct lp_region_finding. */
 void lp_show_region(const struct lp_findings *findings, const void *row, struct lp_text *out);
 
 #endif

@@ -53,7 +53,7 @@ static void add_no_kernels(const struct lp_findings *findings, struct lp_text *o
 }
 
 static void add_operators(const struct lp_findings *findings, const struct lp_folds *folds,
-                          struct lp_text *out)
+                          size_t limit, struct lp_text *out)
 {
     static const struct lp_column columns[] = {
         LP_COLUMN_WORDS("Operator", lp_show_fold_name),
@@ -66,17 +66,15 @@ static void add_operators(const struct lp_findings *findings, const struct lp_fo
         LP_COLUMN("Most", struct lp_fold, most_ms),
     };
     const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&folds->items),
-                                    .limit = lp_findings_top(findings, TOP_OPERATORS),
-                                    .all_in = "operators.md" };
+                                    .limit = limit, .all_in = "operators.md" };
 
     lp_table_add(findings, &table, out);
     if (lp_folds_any(folds))
         lp_text_puts(out,
-                     "\nOperators that differ in a number, such as layers, are one row with *; "
-                     "least and most are of one of them. operators.md has each.\n");
+                     "\n* stands for a number: the row is the sum of several, such as layers.\n");
 }
 
-void lp_operators_section_md(const struct lp_findings *findings, struct lp_text *out)
+void lp_table_operators(const struct lp_findings *findings, size_t limit, struct lp_text *out)
 {
     size_t count = lp_row_count(findings->profile, LP_ROW_OPERATOR);
     struct lp_folds folds = { 0 };
@@ -94,8 +92,13 @@ void lp_operators_section_md(const struct lp_findings *findings, struct lp_text 
     if (count == 0)
         lp_text_puts(out, "No operator was marked (regions below a stage).\n");
     else
-        add_operators(findings, &folds, out);
+        add_operators(findings, &folds, limit, out);
     lp_folds_clear(&folds);
+}
+
+void lp_operators_section_md(const struct lp_findings *findings, struct lp_text *out)
+{
+    lp_table_operators(findings, lp_findings_top(findings, TOP_OPERATORS), out);
 }
 
 static void show_operator_busy(const struct lp_findings *findings, const void *row,
@@ -170,11 +173,14 @@ void lp_table_kernel_names(const struct lp_findings *findings, size_t limit, str
                                     LP_TABLE_VECTOR(&findings->tables.kernels), .limit = limit,
                                     .all_in = "kernels.md" };
 
-    /* If each name has one row, the table of rows has the same content. */
-    if (table.row_count == lp_row_count(findings->profile, LP_ROW_KERNEL))
-        return;
     lp_table_add(findings, &table, out);
     lp_text_puts(out, "\n");
+}
+
+/* If each name has one row, the table of rows has the same content. */
+static bool names_repeat(const struct lp_findings *findings)
+{
+    return findings->tables.kernels.count < lp_row_count(findings->profile, LP_ROW_KERNEL);
 }
 
 static void add_folded_kernels(const struct lp_findings *findings, const struct lp_folds *folds,
@@ -196,8 +202,8 @@ static void add_folded_kernels(const struct lp_findings *findings, const struct 
 
     lp_table_add(findings, &table, out);
     if (lp_folds_any(folds))
-        lp_text_puts(out, "\nRegions that differ in a number, such as layers, are one row with *; "
-                          "kernels.md has each, with percentiles.\n");
+        lp_text_puts(out,
+                     "\n* stands for a number: the row is the sum of several, such as layers.\n");
 }
 
 void lp_kernels_section_md(const struct lp_findings *findings, struct lp_text *out)
@@ -209,7 +215,8 @@ void lp_kernels_section_md(const struct lp_findings *findings, struct lp_text *o
         add_no_kernels(findings, out);
         return;
     }
-    lp_table_kernel_names(findings, lp_findings_top(findings, TOP_NAMES), out);
+    if (names_repeat(findings))
+        lp_table_kernel_names(findings, lp_findings_top(findings, TOP_NAMES), out);
     for (size_t i = 0; i < count; i++) {
         const llmperf_kernel_stats *row = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
         struct lp_fold fold = { .name = row->short_name,
@@ -287,7 +294,8 @@ static void add_kernels(const struct lp_findings *findings, struct lp_text *out)
         add_no_kernels(findings, out);
         return;
     }
-    lp_table_kernel_names(findings, 0, out);
+    if (names_repeat(findings))
+        lp_table_kernel_names(findings, 0, out);
     add_kernel_rows(findings, out);
     if (findings->ncu_kernels.rows.count > 0)
         lp_text_puts(out, "\n## Kernels measured by ncu\n\n");

@@ -14,7 +14,7 @@
 void lp_table_stages(const struct lp_findings *findings, size_t limit, struct lp_text *out);
 void lp_table_operators(const struct lp_findings *findings, size_t limit, struct lp_text *out);
 
-/** Kernels by short name, over regions and devices; nothing if each name has one row. */
+/** Kernels by short name, over regions and devices. */
 void lp_table_kernel_names(const struct lp_findings *findings, size_t limit, struct lp_text *out);
 
 /** What the verdict means for a table, in one line; nothing for "complete". */

@@ -185,24 +185,6 @@ static void add_legend(const struct lp_findings *findings, struct lp_text *out)
         "elapsed time than the work on the GPU.\n");
 }
 
-/* All stages together. */
-static void add_overall(const struct lp_findings *findings, struct lp_text *out)
-{
-    const llmperf_overall *all = &findings->overall.values;
-
-    if (all->mfu_reason && all->mbu_reason) {
-        lp_text_puts(out, "All stages together: MFU and MBU are unknown: ");
-        lp_md_text(out, all->mbu_reason);
-        lp_text_puts(out, ".\n\n");
-        return;
-    }
-    lp_text_printf(out, "All stages together: %s ms of GPU time, MBU ", LP_NUMBER(all->busy_ms, 4));
-    lp_md_share_of(all->mbu_elapsed, all->mbu, out);
-    lp_text_puts(out, ", MFU ");
-    lp_md_share_of(all->mfu_elapsed, all->mfu, out);
-    lp_text_puts(out, ".\n\n");
-}
-
 static bool is_work_missing(const struct lp_findings *findings, struct lp_text *out)
 {
     if (findings->withheld)
@@ -220,7 +202,8 @@ static void add_use(const struct lp_findings *findings, struct lp_text *out)
 
     if (is_work_missing(findings, out))
         return;
-    add_overall(findings, out);
+    lp_overall_md(findings, out);
+    lp_text_puts(out, "\n");
     if (lp_shown_regions_choose(&chosen, findings, has_work) < 0)
         out->failed = true;
     else

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -35,7 +36,7 @@ static char *document_of(llmperf_profile *profile, uint32_t document)
     return text;
 }
 
-static void summary_names_the_three_largest_costs(void **state)
+static void summary_names_the_largest_costs(void **state)
 {
     char *text = document_of(sample_profile(), LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
 
@@ -44,16 +45,62 @@ static void summary_names_the_three_largest_costs(void **state)
                           "which is 800 tokens/s; "
                           "this GPU could do it in 3.57 ms at best.");
     /* Steps 3000 ms, prefill 50 ms, vision 12 ms, in prefill. */
-    assert_text_has(
-        text, "1. **GPU idle, waiting for the host to launch** in `LLM@decode_step`: 1.20 s, 39 % "
-              "of the time of all stages");
-    assert_text_has(text, "2. **matrix products** in `LLM@decode_step`: 700 ms, 23 %");
-    assert_text_lacks(text, "4. **");
+    assert_text_has(text,
+                    "| **GPU idle, waiting for the host to launch** | `LLM@decode_step` | 1.20 "
+                    "s | 39 | use CUDA graphs, or give each launch more work | 1.20 s |");
+    assert_text_has(text, "| **matrix products** | `LLM@decode_step` | 700 ms | 23 |");
+    assert_text_has(text, "\nEverything else: ");
     assert_text_has(text,
                     "## Where to act\n\n1. **High, saves up to 1200 ms** (4.00 ms a call: 1333 "
                     "tokens/s instead of 800): For 40.0 % of the time of LLM@decode_step");
     assert_text_has(text, "calls varies");
     llmperf_text_free(text);
+}
+
+static void summary_has_six_tables_on_two_pages(void **state)
+{
+    static const char *const titles[] = { "## Environment", "## Aggregates",    "## Stages",
+                                          "## MFU and MBU", "## Top operators", "## Top kernels" };
+    char *text = document_of(sample_profile(), LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
+    const char *at = text;
+    size_t lines = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+        assert_text_has(at, titles[i]);
+        at = strstr(at, titles[i]) + 1;
+    }
+    assert_text_has(text,
+                    "| `LLM@decode_all/LLM@decode_step` | 300 | 10.00 | 800.0 | 98.36 | 40.00 |");
+    assert_text_has(text, "All stages together: MBU 35.3 % (86.3 % while busy)");
+    assert_text_has(text, "| `nvjet_gemm_b` | 1 | 60000 | 700.0 |");
+    for (at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    assert_true(lines < 110);
+    llmperf_text_free(text);
+}
+
+/* Twice the kernels in the same time: two of them ran at once. */
+static void cost_centres_never_add_up_to_more_than_all_of_the_time(void **state)
+{
+    llmperf_profile *profile = sample_rows();
+    const struct lp_findings *findings;
+    double shares = 0;
+
+    (void)state;
+    for (size_t i = 0; i < profile->kernels.count; i++)
+        profile->kernels.items[i].stats.total_ms *= 4;
+    assert_int_equal(lp_profile_finish(profile), 0);
+    assert_int_equal(lp_findings_of(profile, &findings), 0);
+    for (size_t i = 0; i < findings->cost_centres.rows.count; i++) {
+        const struct lp_cost_centre *row = &findings->cost_centres.rows.items[i];
+
+        shares += row->share;
+        assert_true(isnan(row->saving_ms) || row->saving_ms <= row->ms);
+    }
+    assert_true(findings->cost_centres.overlapped);
+    assert_true(shares > 0.99 && shares < 1 + 1e-9);
+    llmperf_profile_free(profile);
 }
 
 /* Saving of the most severe advice on steps; a share of their device work was not collected. */
@@ -152,9 +199,9 @@ static void summary_without_a_device_is_of_the_host(void **state)
     profile->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
     assert_int_equal(lp_profile_finish(profile), 0);
     text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
-    assert_text_has(text, "1. **host time** in `LLM@decode_step`: 3.00 s");
-    assert_text_has(text, "2. **host time** in `LLM@prefill`: 38.0 ms"); /* of 50 */
-    assert_text_has(text, "3. **host time** in `LLM@vision`: 12.0 ms");
+    assert_text_has(text, "| **host time** | `LLM@decode_step` | 3.00 s | 98 |");
+    assert_text_has(text, "| **host time** | `LLM@prefill` | 38.0 ms |"); /* of 50 */
+    assert_text_has(text, "| **host time** | `LLM@vision` | 12.0 ms |");
     assert_text_has(text, "No GPU was observed");
     llmperf_text_free(text);
 }
@@ -245,7 +292,9 @@ static void relative_inputs_become_absolute_and_get_their_size(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(summary_names_the_three_largest_costs),
+        cmocka_unit_test(summary_names_the_largest_costs),
+        cmocka_unit_test(summary_has_six_tables_on_two_pages),
+        cmocka_unit_test(cost_centres_never_add_up_to_more_than_all_of_the_time),
         cmocka_unit_test(advice_on_a_sampled_stage_is_on_all_its_instances),
         cmocka_unit_test(busy_share_of_a_sampled_stage_is_of_the_time_that_was_collected),
         cmocka_unit_test(least_time_of_a_sampled_stage_is_of_an_instance),

@@ -62,7 +62,7 @@ static void decode_leads_with_its_distance_from_the_floor(void **state)
                           "memory-bandwidth bound of 3.57 ms, MBU 35.7 % (89.4 % while busy), MFU "
                           "1.30 % (3.25 % while busy), GPU 0 busy 40.0 %");
     assert_text_has(text, "All stages together: MBU 35.3 % (86.3 % while busy), MFU 2.26 % (5.54 % "
-                          "while busy). ");
+                          "while busy).\n");
     assert_text_has(text,
                     "| `" SAMPLE_STEP "` | 0 | 1072 | 2.797 | 1.119 | 35.75 | 89.37 | 1.300 | "
                     "3.251 | 7.499 | 32.17 | 4290 | launch | model, program |");

@@ -46,8 +46,9 @@ struct sweep_run {
     struct sweep_measured decode, prefill;
 };
 
-/* When a column is in tables for people; files have all. */
-enum sweep_need { ALWAYS, FILES_ONLY, PRICED, SCALED, SCALED_PRICE, MEASURED_RUN, EXPERTS };
+/* When a column is in tables for people: always, never, or if one of its values is known. Files
+ * have all columns. */
+enum sweep_need { ALWAYS, NEVER, IF_KNOWN };
 
 /* Numbers of a point, NaN if not known: C(CONSTANT, key, heading, need). Times are of one request,
  * rates and bytes per GPU. */
@@ -56,16 +57,16 @@ enum sweep_need { ALWAYS, FILES_ONLY, PRICED, SCALED, SCALED_PRICE, MEASURED_RUN
     C(BATCH, "batch", "batch", ALWAYS)                                                             \
     C(TTFT, "ttft_ms", "TTFT ms", ALWAYS)                                                          \
     C(TPOT, "tpot_ms", "TPOT ms", ALWAYS)                                                          \
-    C(TPOT_SERIAL, "tpot_serial_ms", "TPOT serial ms", FILES_ONLY)                                 \
+    C(TPOT_SERIAL, "tpot_serial_ms", "TPOT serial ms", NEVER)                                      \
     C(RATE, "tokens_per_s_per_gpu", "tokens/s/GPU", ALWAYS)                                        \
-    C(SCALED_TTFT, "scaled_ttft_ms", "scaled TTFT", SCALED)                                        \
-    C(SCALED_TPOT, "scaled_tpot_ms", "scaled TPOT", SCALED)                                        \
-    C(MEASURED_TPOT, "measured_tpot_ms", "measured TPOT", MEASURED_RUN)                            \
-    C(SCALED_RATE, "scaled_tokens_per_s_per_gpu", "scaled tokens/s", SCALED)                       \
-    C(VALUE, "mtokens_per_price", "Mtokens/price", PRICED)                                         \
-    C(SCALED_VALUE, "scaled_mtokens_per_price", "scaled Mtok/price", SCALED_PRICE)                 \
-    C(TOUCHED, "experts_touched", "experts", EXPERTS)                                              \
-    C(WEIGHTS, "weights_gb", "weights GB", FILES_ONLY)                                             \
+    C(SCALED_TTFT, "scaled_ttft_ms", "scaled TTFT", IF_KNOWN)                                      \
+    C(SCALED_TPOT, "scaled_tpot_ms", "scaled TPOT", IF_KNOWN)                                      \
+    C(MEASURED_TPOT, "measured_tpot_ms", "measured TPOT", IF_KNOWN)                                \
+    C(SCALED_RATE, "scaled_tokens_per_s_per_gpu", "scaled tokens/s", IF_KNOWN)                     \
+    C(VALUE, "mtokens_per_price", "Mtokens/price", IF_KNOWN)                                       \
+    C(SCALED_VALUE, "scaled_mtokens_per_price", "scaled Mtok/price", IF_KNOWN)                     \
+    C(TOUCHED, "experts_touched", "experts", IF_KNOWN)                                             \
+    C(WEIGHTS, "weights_gb", "weights GB", NEVER)                                                  \
     C(CACHE, "kv_gb", "KV GB", ALWAYS)
 
 #define SWEEP_CONSTANT(constant, ...) SWEEP_##constant,

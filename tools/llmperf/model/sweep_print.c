@@ -21,26 +21,13 @@ static bool is_scaled(const struct sweep *sweep)
     return !isnan(sweep->decode_efficiency) || !isnan(sweep->prefill_efficiency);
 }
 
-static bool is_shown(const struct sweep *sweep, const struct column *column)
+static bool is_shown(const struct sweep *sweep, size_t column)
 {
-    bool priced = !isnan(sweep->gpus[0].price);
+    bool shown = columns[column].need == ALWAYS;
 
-    switch (column->need) {
-    case PRICED:
-        return priced;
-    case SCALED:
-        return is_scaled(sweep);
-    case SCALED_PRICE:
-        return priced && is_scaled(sweep);
-    case MEASURED_RUN:
-        return sweep->run.profile != NULL;
-    case EXPERTS:
-        return sweep->answer->info.experts > 0;
-    case FILES_ONLY:
-        return false;
-    default:
-        return true;
-    }
+    for (size_t i = 0; i < sweep->point_count && columns[column].need == IF_KNOWN; i++)
+        shown = shown || !isnan(sweep->points[i].values[column]);
+    return shown;
 }
 
 static const char *fits_word(const struct sweep_point *point)
@@ -137,11 +124,6 @@ static void print_reasons(const struct sweep *sweep, const char *before)
 
 /* SLO */
 
-static bool has_slo(const struct sweep *sweep)
-{
-    return sweep->slo_count > 0;
-}
-
 static void print_limits(const struct sweep *sweep)
 {
     print("largest batch");
@@ -203,7 +185,7 @@ static void print_cell(const struct column *column, double value, bool md)
 {
     int width = md ? 0 : width_of(column);
 
-    print("%s", md ? " " : " ");
+    print(" ");
     if (isnan(value))
         print("%*s", width, md ? "–" : "-");
     else
@@ -215,7 +197,7 @@ static void print_row(const struct sweep *sweep, const struct sweep_point *point
 {
     print("%s", md ? "|" : " ");
     for (size_t k = 0; k < SWEEP_COLUMNS; k++)
-        if (is_shown(sweep, &columns[k]))
+        if (is_shown(sweep, k))
             print_cell(&columns[k], point->values[k], md);
     print(md ? " %s | %s |\n" : "  %-7s %s\n", fits_word(point), bound_word(point));
 }
@@ -224,11 +206,11 @@ static void print_heading(const struct sweep *sweep, bool md)
 {
     print("%s", md ? "|" : " ");
     for (size_t k = 0; k < SWEEP_COLUMNS; k++)
-        if (is_shown(sweep, &columns[k]))
+        if (is_shown(sweep, k))
             print(md ? " %*s |" : " %*s", md ? 0 : width_of(&columns[k]), columns[k].heading);
     print(md ? " fits | bound |\n|" : "  %-7s %s\n", "fits", "bound");
     for (size_t k = 0; md && k < SWEEP_COLUMNS; k++)
-        if (is_shown(sweep, &columns[k]))
+        if (is_shown(sweep, k))
             print(" ---: |");
     if (md)
         print(" --- | --- |\n");
@@ -252,7 +234,7 @@ static void print_text(const struct sweep *sweep, bool md)
         }
         print_row(sweep, &sweep->points[i], md);
     }
-    if (has_slo(sweep)) {
+    if (sweep->slo_count > 0) {
         print("\n%s", md ? "## " : "");
         print_limits(sweep);
         print("%s", md ? "\n\n" : "\n");

@@ -68,4 +68,11 @@ refused 2 "cannot run ./file/x: Not a directory" run -- ./file/x
 refused 2 "cannot run ./file: Permission denied" run -- ./file
 mkdir bin && cp file bin/locked_program
 PATH=$PWD/bin:$PATH refused 2 "cannot run locked_program: Permission denied" run -- locked_program
+
+# A tool that is gone when it is to profile.
+mkdir tools
+printf '#!/bin/sh\necho "NVIDIA Nsight Systems version 2025.3.2.474"\nrm "$0"\n' >tools/nsys
+chmod +x tools/nsys
+PATH=$PWD/tools:$PATH expect 3 nsys --out runs -- /bin/true
+stderr_has "cannot start $PWD/tools/nsys: No such file or directory"
 echo fine

@@ -92,7 +92,7 @@ time.sleep(0.6)
 os.kill(slow.pid, signal.SIGSTOP)
 time.sleep(2)
 os.kill(slow.pid, signal.SIGCONT)
-frame = slow.read_until("llmperf import: reading a table, ", " %, ")
+frame = slow.read_until("llmperf: reading a table, ", " %, ")
 os.kill(slow.pid, signal.SIGKILL)
 slow.end()
 PYTHON

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "llmperf/llmperf.h"
+#include "progress.h"
 #include "run_paths.h"
 #include "terminal.h"
 
@@ -68,10 +69,12 @@ static int compare(const struct side *sides, double threshold, uint32_t format, 
 static int open_and_compare(char **words, double threshold, uint32_t format, const char *path)
 {
     struct side sides[2] = { { .opened = 0 }, { .opened = 0 } };
-    int status = open_side(&sides[0], words[0]);
+    int status;
 
-    if (status == LLMPERF_OK)
+    progress_begin();
+    if ((status = open_side(&sides[0], words[0])) == LLMPERF_OK)
         status = open_side(&sides[1], words[1]);
+    progress_end();
     status = status < 0 ? fail_status(status) : compare(sides, threshold, format, path);
     clear_side(&sides[0]);
     clear_side(&sides[1]);

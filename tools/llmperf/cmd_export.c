@@ -116,7 +116,7 @@ static int export_trace(const struct command *command, const char *run, uint32_t
     path = path ? path : usual;
     if (strcmp(path, "-") == 0 && trace == LLMPERF_TRACE_NSYS_SQLITE)
         return fail_usage(command, "nsys-sqlite writes a database: give -o FILE");
-    progress_begin("export");
+    progress_begin();
     status =
         llmperf_trace_export(run, trace, strcmp(path, "-") == 0 ? "/dev/stdout" : path, &summary);
     progress_end();

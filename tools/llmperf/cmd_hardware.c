@@ -238,7 +238,7 @@ static int measure_all(double seconds)
     int status;
 
     options.seconds = seconds;
-    progress_begin("hardware");
+    progress_begin();
     while ((status = llmperf_hardware_measure(device, &options, NULL)) == LLMPERF_OK)
         device++;
     progress_end();

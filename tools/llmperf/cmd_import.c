@@ -28,7 +28,7 @@ static int replay(const char *recording, const llmperf_session_options *options)
     llmperf_session *session = NULL;
     int status;
 
-    progress_begin("import");
+    progress_begin();
     if ((status = llmperf_session_start(options, &session)) == 0)
         status = llmperf_session_stop(session, &profile);
     progress_end();
@@ -93,7 +93,7 @@ static int import_files(char **paths, int count, const char *run_dir, uint32_t f
     options.run_id = run_id;
     options.flags = flags;
     options.config = configured->text;
-    progress_begin("import");
+    progress_begin();
     status = llmperf_import((const char *const *)paths, (size_t)count, &options, &profile);
     progress_end();
     if (status < 0)

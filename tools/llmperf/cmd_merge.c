@@ -23,7 +23,7 @@ static int merge_runs(llmperf_profile **profiles, int count, const char *run_dir
     char what[32];
     int status;
 
-    progress_begin("merge");
+    progress_begin();
     status =
         llmperf_profile_merge((const llmperf_profile *const *)profiles, (size_t)count, &merged);
     progress_end();
@@ -57,7 +57,7 @@ static int run(const struct command *command, int argc, char **argv)
                           out);
     if (!(profiles = calloc((size_t)words.count, sizeof(llmperf_profile *))))
         return EXIT_ENVIRONMENT;
-    progress_begin("merge");
+    progress_begin();
     status = open_all(argv + 1, words.count, profiles);
     progress_end();
     status = status < 0 ? fail_status(status) : merge_runs(profiles, words.count, out);

@@ -36,7 +36,7 @@ static int run(const struct command *command, int argc, char **argv)
         return status;
     if (words.count != 1)
         return fail_usage(command, "expected one run");
-    progress_begin("report");
+    progress_begin();
     status = llmperf_profile_open(argv[1], &profile);
     progress_end();
     if (status < 0)

@@ -94,7 +94,7 @@ int write_document(const llmperf_profile *profile, uint32_t document, const char
     char *text;
     int status;
 
-    progress_begin("report");
+    progress_begin();
     status = llmperf_document_text(profile, document, &text);
     progress_end();
     if (status < 0)

@@ -58,7 +58,7 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
     snprintf(file, sizeof(file), "%s/run.llmperf", folder);
     if (!folder_make(folder))
         return EXIT_ENVIRONMENT;
-    progress_begin("report");
+    progress_begin();
     if ((status = llmperf_profile_save(profile, file)) == 0)
         status = llmperf_artifacts_write(profile, folder);
     progress_end();

@@ -48,7 +48,7 @@ static void print_time(double seconds)
         fprintf(stderr, "%.0f min", seconds / 60);
 }
 
-static void show(const char *command, struct step *step, double started_s)
+static void show(struct step *step, double started_s)
 {
     double now_s = seconds_of(now()), share, left_s;
     const char *what = llmperf_progress(&share);
@@ -56,9 +56,7 @@ static void show(const char *command, struct step *step, double started_s)
     if (what != step->what || share < step->share)
         *step = (struct step){ what, now_s - EACH_S, 0 };
     step->share = isnan(share) ? 0 : share;
-    fprintf(stderr, "\r\033[Kllmperf %s: ", command);
-    if (what)
-        fprintf(stderr, "%s, ", what);
+    fprintf(stderr, "\r\033[Kllmperf: %s, ", what ? what : "working");
     if (!isnan(share))
         fprintf(stderr, "%.0f %%, ", 100 * share);
     print_time(now_s - started_s);
@@ -71,12 +69,13 @@ static void show(const char *command, struct step *step, double started_s)
     fflush(stderr);
 }
 
-static void *run(void *command)
+static void *run(void *unused)
 {
     struct timespec next = now();
     struct step step = { NULL, seconds_of(next), 0 };
     double started_s = step.started_s, each_s = FIRST_S;
 
+    (void)unused;
     pthread_mutex_lock(&lock);
     while (!over) {
         double at = seconds_of(next) + each_s;
@@ -85,7 +84,7 @@ static void *run(void *command)
         while (!over && pthread_cond_timedwait(&changed, &lock, &next) == 0)
             ;
         if (!over)
-            show(command, &step, started_s);
+            show(&step, started_s);
         if (over && each_s < FIRST_S)
             fprintf(stderr, "\r\033[K");
         each_s = EACH_S;
@@ -94,7 +93,7 @@ static void *run(void *command)
     return NULL;
 }
 
-void progress_begin(const char *command)
+void progress_begin(void)
 {
     pthread_condattr_t monotonic;
 
@@ -105,7 +104,7 @@ void progress_begin(const char *command)
     pthread_cond_init(&changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     over = false;
-    runs = pthread_create(&thread, NULL, run, (void *)command) == 0;
+    runs = pthread_create(&thread, NULL, run, NULL) == 0;
 }
 
 void progress_end(void)

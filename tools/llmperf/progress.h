@@ -5,7 +5,7 @@
 #define LLMPERF_TOOL_PROGRESS_H
 
 /** Begin a long call; other output must wait for progress_end(). */
-void progress_begin(const char *command);
+void progress_begin(void);
 
 /** Remove the line. Without progress_begin() nothing happens. */
 void progress_end(void);

@@ -51,6 +51,7 @@ static void become(char **arguments, const char *log_file)
         dup2(log, STDERR_FILENO);
     }
     execv(arguments[0], arguments);
+    fprintf(stderr, "llmperf: cannot start %s: %s\n", arguments[0], strerror(errno));
     _exit(127);
 }
 
@@ -65,6 +66,9 @@ static int run_one(const llmperf_commands *commands, size_t index, const char *l
     pid = arguments ? fork() : -1;
     if (pid == 0)
         become(arguments, log_file);
+    if (pid < 0)
+        fprintf(stderr, "llmperf: cannot start %s: %s\n",
+                llmperf_commands_argument(commands, index, 0), strerror(errno));
     free(arguments);
     if (pid < 0)
         return -1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All turns without a session come before those with one: once CUPTI has recorded a kernel, each
- * launch costs more until the process ends (docs/lab/performance.md), and turns in alternation
- * would miss that part of the cost. */
+/* Without a session first: once CUPTI has recorded a kernel, each launch costs more until the
+ * process ends (docs/lab/performance.md), and turns in alternation would miss that part of the
+ * cost. */
 #include "lib/measure/profiler.h"
 
 #include <math.h>
@@ -13,8 +13,7 @@
 #include "llmperf/region.h"
 #include "llmperf/session.h"
 
-#define TURNS    5
-#define REPEATS  30  /* of each turn */
+#define REPEATS  150
 #define LAUNCHES 500 /* of a repeat: the driver queues 1,024 */
 #define NODES    500 /* of the graph */
 #define THREADS  32
@@ -26,9 +25,8 @@ struct work {
     void *kernel, *graph;
 };
 
-/* us of a launch and of a graph node, by turn. */
-struct turns {
-    double launch[TURNS], node[TURNS];
+struct costs {
+    double launch_us, node_us;
 };
 
 /* Kernels that read nothing. */
@@ -99,16 +97,13 @@ static int time_repeats(const struct work *work,
     return result;
 }
 
-static int time_turns(struct work *work, struct turns *turns)
+static int time_both(struct work *work, struct costs *costs)
 {
     struct lp_bench *bench = work->bench;
-    int result = 0;
+    int result = time_repeats(work, run_launches, &costs->launch_us);
 
-    for (int i = 0; i < TURNS && result == 0; i++) {
-        if ((result = time_repeats(work, run_launches, &turns->launch[i])) ||
-            (result = make_graph(work)))
-            break;
-        result = time_repeats(work, run_graph, &turns->node[i]);
+    if (result == 0 && (result = make_graph(work)) == 0) {
+        result = time_repeats(work, run_graph, &costs->node_us);
         bench->cuda.graph_exec_destroy(work->graph);
     }
     return result ? lp_cuda_error(&bench->cuda, "launching", result) : 0;
@@ -124,7 +119,7 @@ static int check_records(const llmperf_profile *profile)
     return status;
 }
 
-static int time_session(struct work *work, struct turns *turns)
+static int time_session(struct work *work, struct costs *costs)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
     llmperf_profile *profile = NULL;
@@ -137,7 +132,7 @@ static int time_session(struct work *work, struct turns *turns)
     if ((status = llmperf_session_start(&options, &session)) < 0)
         return status;
     llmperf_region_begin("launches");
-    status = time_turns(work, turns);
+    status = time_both(work, costs);
     llmperf_region_end();
     if ((stopped = llmperf_session_stop(session, &profile)) < 0)
         status = status < 0 ? status : stopped;
@@ -148,10 +143,8 @@ static int time_session(struct work *work, struct turns *turns)
     return status;
 }
 
-static void take(struct lp_measured_peak *item, double *without, double *with, const char *what)
+static void take(struct lp_measured_peak *item, double before, double after, const char *what)
 {
-    double before = lp_median(without, TURNS), after = lp_median(with, TURNS);
-
     if (!(after > before)) {
         snprintf(item->reason, sizeof(item->reason),
                  "%s took %.3f us without a session and %.3f us with one: measure again while "
@@ -160,7 +153,7 @@ static void take(struct lp_measured_peak *item, double *without, double *with, c
         return;
     }
     item->best = item->median = after - before;
-    item->repeats = TURNS;
+    item->repeats = REPEATS;
     item->reason[0] = '\0';
     snprintf(item->how, sizeof(item->how), "%s: %.3f us without a session, %.3f us with tier deep",
              what, before, after);
@@ -172,20 +165,20 @@ void lp_measure_profiler(const struct lp_kernels *kernels, struct lp_bench *benc
     static struct lp_measured_peak first[2]; /* the cost is mostly the host's */
     struct lp_measured_peak *items = &measured_peaks->items[LP_COST_LAUNCH];
     struct work work = { bench, kernels->read, NULL };
-    struct turns without, with;
+    struct costs without, with;
 
     if (first[0].repeats > 0) {
         items[0] = first[0];
         items[1] = first[1];
         return;
     }
-    if (time_turns(&work, &without) < 0 || time_session(&work, &with) < 0) {
+    if (time_both(&work, &without) < 0 || time_session(&work, &with) < 0) {
         lp_measured_peak_fail(&items[0]);
         lp_measured_peak_fail(&items[1]);
         return;
     }
-    take(&items[0], without.launch, with.launch, "a launch");
-    take(&items[1], without.node, with.node, "a graph node");
+    take(&items[0], without.launch_us, with.launch_us, "a launch");
+    take(&items[1], without.node_us, with.node_us, "a graph node");
     first[0] = items[0];
     first[1] = items[1];
 }

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/symbol.h"
 #include "lib/device/driver.h"
+#include "lib/device/nvml.h"
 #include "llmperf/api.h"
 
 /* Values of CUdevice_attribute; part of the driver's ABI since CUDA 4. */
@@ -47,13 +49,9 @@ static struct driver {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* dlsym() returns functions as object pointers; memcpy avoids the compiler's warning. */
 static void find(void *library, const char *name, bool needed, void *function)
 {
-    void *address = dlsym(library, name);
-
-    memcpy(function, &address, sizeof(address));
-    if (!address && needed && !driver.reason[0])
+    if (!lp_symbol_find(library, name, function) && needed && !driver.reason[0])
         snprintf(driver.reason, sizeof(driver.reason),
                  "libcuda.so.1 has no %s; install a newer NVIDIA driver", name);
 }
@@ -285,24 +283,11 @@ static bool version_of_proc(char *text, size_t size)
 /* In containers /proc/driver/nvidia may be hidden. */
 static bool version_of_nvml(char *text, size_t size)
 {
-    void *library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
-    int (*init)(void), (*shut_down)(void), (*get_version)(char *text, unsigned size);
-    void *functions[3];
-    bool found = false;
+    char reason[160];
+    struct lp_nvml *nvml = lp_nvml_open(reason, sizeof(reason));
+    bool found = nvml && lp_nvml_driver_version(nvml, text, size);
 
-    if (!library)
-        return false;
-    functions[0] = dlsym(library, "nvmlInit_v2");
-    functions[1] = dlsym(library, "nvmlShutdown");
-    functions[2] = dlsym(library, "nvmlSystemGetDriverVersion");
-    memcpy(&init, &functions[0], sizeof(init));
-    memcpy(&shut_down, &functions[1], sizeof(shut_down));
-    memcpy(&get_version, &functions[2], sizeof(get_version));
-    if (init && shut_down && get_version && init() == 0) {
-        found = get_version(text, (unsigned)size) == 0;
-        shut_down();
-    }
-    dlclose(library);
+    lp_nvml_close(nvml);
     return found;
 }
 

@@ -11,6 +11,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
+#include "lib/base/symbol.h"
 #include "llmperf/profile.h"
 
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 }; /* nvmlClockType_t */
@@ -34,35 +35,30 @@ struct lp_nvml {
     int (*temperature)(void *handle, int sensor, unsigned *celsius);
     int (*memory)(void *handle, struct memory *memory);
     int (*mig_mode)(void *handle, unsigned *current, unsigned *pending);
+    int (*driver_version)(char *text, unsigned size);
     const char *(*error_string)(int result);
 };
-
-static void find(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-
-    memcpy(function, &address, sizeof(address));
-}
 
 static void find_all(struct lp_nvml *nvml)
 {
     void *library = nvml->library;
 
-    find(library, "nvmlInit_v2", &nvml->init);
-    find(library, "nvmlShutdown", &nvml->shut_down);
-    find(library, "nvmlDeviceGetHandleByUUID", &nvml->by_uuid);
-    find(library, "nvmlDeviceGetTotalEnergyConsumption", &nvml->energy);
-    find(library, "nvmlDeviceGetPowerUsage", &nvml->power);
-    find(library, "nvmlDeviceGetEnforcedPowerLimit", &nvml->power_limit);
-    find(library, "nvmlDeviceGetClockInfo", &nvml->clock);
-    find(library, "nvmlDeviceGetMaxClockInfo", &nvml->most_clock);
-    find(library, "nvmlDeviceGetCurrentClocksEventReasons", &nvml->reasons);
+    lp_symbol_find(library, "nvmlInit_v2", &nvml->init);
+    lp_symbol_find(library, "nvmlShutdown", &nvml->shut_down);
+    lp_symbol_find(library, "nvmlDeviceGetHandleByUUID", &nvml->by_uuid);
+    lp_symbol_find(library, "nvmlDeviceGetTotalEnergyConsumption", &nvml->energy);
+    lp_symbol_find(library, "nvmlDeviceGetPowerUsage", &nvml->power);
+    lp_symbol_find(library, "nvmlDeviceGetEnforcedPowerLimit", &nvml->power_limit);
+    lp_symbol_find(library, "nvmlDeviceGetClockInfo", &nvml->clock);
+    lp_symbol_find(library, "nvmlDeviceGetMaxClockInfo", &nvml->most_clock);
+    lp_symbol_find(library, "nvmlDeviceGetCurrentClocksEventReasons", &nvml->reasons);
     if (!nvml->reasons) /* its name before driver 535 */
-        find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", &nvml->reasons);
-    find(library, "nvmlDeviceGetTemperature", &nvml->temperature);
-    find(library, "nvmlDeviceGetMemoryInfo", &nvml->memory);
-    find(library, "nvmlDeviceGetMigMode", &nvml->mig_mode);
-    find(library, "nvmlErrorString", &nvml->error_string);
+        lp_symbol_find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", &nvml->reasons);
+    lp_symbol_find(library, "nvmlDeviceGetTemperature", &nvml->temperature);
+    lp_symbol_find(library, "nvmlDeviceGetMemoryInfo", &nvml->memory);
+    lp_symbol_find(library, "nvmlDeviceGetMigMode", &nvml->mig_mode);
+    lp_symbol_find(library, "nvmlSystemGetDriverVersion", &nvml->driver_version);
+    lp_symbol_find(library, "nvmlErrorString", &nvml->error_string);
 }
 
 static const char *words_of(const struct lp_nvml *nvml, int result)
@@ -115,6 +111,11 @@ void lp_nvml_close(struct lp_nvml *nvml)
     nvml->shut_down();
     dlclose(nvml->library);
     free(nvml);
+}
+
+bool lp_nvml_driver_version(const struct lp_nvml *nvml, char *text, size_t size)
+{
+    return nvml->driver_version && nvml->driver_version(text, (unsigned)size) == 0;
 }
 
 /* CUDA gives the UUID of a MIG instance without the prefix that NVML wants. */

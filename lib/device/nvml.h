@@ -5,6 +5,7 @@
 #ifndef LP_DEVICE_NVML_H
 #define LP_DEVICE_NVML_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "lib/record/gpu_sample.h"
@@ -21,6 +22,9 @@ struct lp_nvml_gpu {
 /** Load and start NVML. NULL: it is not there or does not start; `reason` says why. */
 struct lp_nvml *lp_nvml_open(char *reason, size_t size);
 void lp_nvml_close(struct lp_nvml *nvml);
+
+/** Version of the driver, "580.95.05"; false: not known. */
+bool lp_nvml_driver_version(const struct lp_nvml *nvml, char *text, size_t size);
 
 /** Find a GPU.
  * @param uuid  As lp_driver_gpu() gives it: "GPU-…", also for a MIG instance.

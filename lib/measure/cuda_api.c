@@ -2,21 +2,12 @@
 #include "lib/measure/cuda_api.h"
 
 #include <dlfcn.h>
-#include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/symbol.h"
 #include "llmperf/api.h"
 
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */
-
-int lp_symbol_find(void *library, const char *name, void *function)
-{
-    void *address = dlsym(library, name);
-
-    /* dlsym() returns functions as object pointers; memcpy avoids the compiler's warning. */
-    memcpy(function, &address, sizeof(address));
-    return address != NULL;
-}
 
 int lp_cuda_open(struct lp_cuda *cuda)
 {

@@ -55,8 +55,4 @@ int lp_cuda_open(struct lp_cuda *cuda);
  * LLMPERF_ENODEVICE. */
 int lp_cuda_error(const struct lp_cuda *cuda, const char *what, int result);
 
-/** Store the address of `name` in a library opened with dlopen at `function`. @return whether it
- * exists */
-int lp_symbol_find(void *library, const char *name, void *function);
-
 #endif

@@ -27,10 +27,10 @@
 
 enum lp_pc_window { SHUT, OPEN, ENDED };
 
-static struct lp_cupti_pc params_of(const struct lp_counters *counters)
-{
-    return (struct lp_cupti_pc){ LP_CUPTI_SIZE(lp_cupti_pc), NULL, counters->device.context };
-}
+#define PARAMS(counters)                                                                           \
+    {                                                                                              \
+        LP_CUPTI_SIZE(lp_cupti_pc), NULL, (counters)->device.context                               \
+    }
 
 /* Stall reasons */
 
@@ -126,7 +126,7 @@ static int configure(struct lp_counters *counters)
 
 int lp_pc_open(struct lp_counters *counters)
 {
-    struct lp_cupti_pc params = params_of(counters);
+    struct lp_cupti_pc params = PARAMS(counters);
     struct lp_pc *pc = counters->pc = calloc(1, sizeof(*pc));
     int status;
 
@@ -177,7 +177,7 @@ static int open_window(struct lp_counters *counters, const struct lp_thread *thr
                        uint64_t now_ns)
 {
     struct lp_pc *pc = counters->pc;
-    struct lp_cupti_pc params = params_of(counters);
+    struct lp_cupti_pc params = PARAMS(counters);
     int status;
 
     lp_counter_idle();
@@ -195,7 +195,7 @@ static int open_window(struct lp_counters *counters, const struct lp_thread *thr
 static int close_window(struct lp_counters *counters)
 {
     struct lp_pc *pc = counters->pc;
-    struct lp_cupti_pc params = params_of(counters);
+    struct lp_cupti_pc params = PARAMS(counters);
     int status = LP_COUNTER_CALL(counters->calls, PCSamplingStop, &params);
 
     pc->end_ns = lp_clock_now();
@@ -311,7 +311,7 @@ void lp_pc_deliver(struct lp_counters *counters, const struct lp_device_sink *si
 void lp_pc_stop(struct lp_counters *counters)
 {
     const struct timespec nap = { 0, 10000000 };
-    struct lp_cupti_pc params = params_of(counters);
+    struct lp_cupti_pc params = PARAMS(counters);
     struct lp_pc *pc = counters->pc;
 
     if (!pc->enabled)

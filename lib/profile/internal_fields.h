@@ -158,7 +158,7 @@
     F(NAME, reason, "", KEY, NEVER, "reason", NULL, "stall reason, named as in Nsight Compute: why a warp did not issue its next instruction (`selected`: it did); of an instruction: its most frequent one") \
     F(TEXT, meaning, "", LATER, OTHER, "meaning", NULL, "what the warp waits for; null: the reason is not known here") \
     F(COUNT, samples, "", SUM, NEVER, "samples", NULL, "samples of warps of the kernel in the region with this reason; of an instruction: with any reason") \
-    F(COUNT, kernel_samples, "", DERIVED, NEVER, "kernel_samples", NULL, "samples of all instructions of the kernel in the region, with any reason") \
+    F(COUNT, kernel_samples, "", SUM, NEVER, "kernel_samples", NULL, "samples of all instructions of the kernel in the region, with any reason") \
     F(NUMBER, share, "1", SHARE, NEVER, "share", NULL, "`samples` / `kernel_samples`")
 
 /** hot_instructions */

@@ -211,6 +211,7 @@ static int put_instruction(struct freezer *freezer, const struct instruction *in
         .process_id = kernel->process_id,
         .offset = instruction->offset,
         .samples = (uint64_t)instruction->samples,
+        .kernel_samples = kernel->kernel_samples,
         .source = source && *source ? lp_profile_text(freezer->profile, source) : NULL,
         .reason = lp_profile_text(freezer->profile, freezer->plan->columns[top].quantity),
     };
@@ -225,7 +226,9 @@ static int put_kernel(struct freezer *freezer, const struct kernel *kernel)
 {
     const struct instruction *first = &freezer->rows.items[kernel->first];
     const char *name = lp_names_text(freezer->names, first->name);
-    struct lp_stall row = { .device = first->device, .process_id = freezer->process_id };
+    struct lp_stall row = { .device = first->device,
+                            .process_id = freezer->process_id,
+                            .kernel_samples = (uint64_t)kernel->samples };
     int status;
 
     freezer->path.length = 0;
@@ -273,19 +276,6 @@ int lp_stalls_freeze(const struct lp_stalls *stalls, const struct lp_counter_pla
 
 /* Finishing. Instructions begin with the members of a stall. */
 
-static int compare_kernels_of(const void *left, const void *right)
-{
-    struct lp_stall a, b;
-    int order;
-
-    memcpy(&a, left, sizeof(a));
-    memcpy(&b, right, sizeof(b));
-    order = compare_numbers(a.process_id, b.process_id);
-    order = order ? order : strcmp(a.region, b.region);
-    order = order ? order : strcmp(a.name, b.name);
-    return order ? order : a.device - b.device;
-}
-
 /* By region; the kernel with most samples first, and in it what has most of them. */
 static int compare_stalls(const void *left, const void *right)
 {
@@ -297,7 +287,8 @@ static int compare_stalls(const void *left, const void *right)
     order = compare_numbers(a.process_id, b.process_id);
     order = order ? order : lp_compare_paths(a.region, b.region);
     order = order ? order : compare_numbers(b.kernel_samples, a.kernel_samples);
-    order = order ? order : compare_kernels_of(left, right);
+    order = order ? order : strcmp(a.name, b.name);
+    order = order ? order : a.device - b.device;
     order = order ? order : compare_numbers(b.samples, a.samples);
     return order ? order : strcmp(a.reason, b.reason);
 }
@@ -317,55 +308,41 @@ static const char *shorten(llmperf_profile *profile, const char *symbol)
     return name;
 }
 
-static const char *meaning_of(const char *name)
+/* @param before  The row before, which may have the same name; NULL: there is none. */
+static int finish_row(llmperf_profile *profile, void *row, const void *before)
 {
-    const struct lp_stall_reason *reason = lp_stall_reason_find(name);
+    const struct lp_stall_reason *reason;
+    struct lp_stall stall, last;
 
-    return reason ? reason->words : NULL;
+    memcpy(&stall, row, sizeof(stall));
+    memcpy(&last, before ? before : row, sizeof(last));
+    reason = lp_stall_reason_find(stall.reason);
+    stall.meaning = reason ? reason->words : NULL;
+    stall.share = stall.kernel_samples ? (double)stall.samples / (double)stall.kernel_samples : 0;
+    stall.short_name = before && strcmp(last.name, stall.name) == 0 ? last.short_name
+                                                                    : shorten(profile, stall.name);
+    memcpy(row, &stall, sizeof(stall));
+    return stall.short_name ? 0 : lp_out_of_memory();
 }
 
-static int finish_kernel(llmperf_profile *profile, struct lp_stall *rows, size_t count)
+static int finish_rows(llmperf_profile *profile, char *rows, size_t count, size_t size)
 {
-    const char *name = shorten(profile, rows->name);
-    uint64_t samples = 0;
+    int status = 0;
 
-    for (size_t i = 0; i < count; i++)
-        samples += rows[i].samples;
-    for (size_t i = 0; i < count; i++) {
-        rows[i].short_name = name;
-        rows[i].meaning = meaning_of(rows[i].reason);
-        rows[i].kernel_samples = samples;
-        rows[i].share = (double)rows[i].samples / (double)samples;
-    }
-    return name ? 0 : LLMPERF_ENOMEM;
+    if (count > 0)
+        qsort(rows, count, size, compare_stalls);
+    for (size_t i = 0; i < count && status == 0; i++)
+        status = finish_row(profile, rows + i * size, i ? rows + (i - 1) * size : NULL);
+    return status;
 }
 
 int lp_stalls_finish(llmperf_profile *profile)
 {
-    struct lp_stall *rows = profile->stalls.items;
-    size_t count = profile->stalls.count;
-    int status = 0;
+    int status = finish_rows(profile, (char *)profile->stalls.items, profile->stalls.count,
+                             sizeof(*profile->stalls.items));
 
-    if (count == 0)
-        return 0;
-    qsort(rows, count, sizeof(*rows), compare_kernels_of);
-    for (size_t i = 0, end = 0; i < count && status == 0; i = end) {
-        while (end < count && compare_kernels_of(rows + i, rows + end) == 0)
-            end++;
-        status = finish_kernel(profile, rows + i, end - i);
-    }
-    for (size_t i = 0; i < profile->hot_instructions.count; i++) {
-        struct lp_hot_instruction *hot = &profile->hot_instructions.items[i];
-        const struct lp_stall *of = bsearch(hot, rows, count, sizeof(*rows), compare_kernels_of);
-
-        hot->meaning = meaning_of(hot->reason);
-        hot->short_name = of ? of->short_name : hot->name;
-        hot->kernel_samples = of ? of->kernel_samples : hot->samples;
-        hot->share = (double)hot->samples / (double)hot->kernel_samples;
-    }
-    qsort(rows, count, sizeof(*rows), compare_stalls);
-    if (profile->hot_instructions.count > 0)
-        qsort(profile->hot_instructions.items, profile->hot_instructions.count,
-              sizeof(*profile->hot_instructions.items), compare_stalls);
-    return status < 0 ? lp_out_of_memory() : 0;
+    return status < 0 ? status
+                      : finish_rows(profile, (char *)profile->hot_instructions.items,
+                                    profile->hot_instructions.count,
+                                    sizeof(*profile->hot_instructions.items));
 }

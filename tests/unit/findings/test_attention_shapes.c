@@ -156,6 +156,24 @@ static void what_is_not_one_kernel_for_each_layer_is_unknown(void **state)
                   "deepseek_v3", "flash", "heads of one length");
 }
 
+/* ViT-B/16 at 224 x 224: 196 patches and the class token attend to one another. */
+static void an_encoder_has_no_causal_mask(void **state)
+{
+    llmperf_profile *profile =
+        play(GPU "begin LLM@vision sequences=1\nrepeat 12\nlaunch fmha_kernel grid=64" REST
+                 "duration=50000\n" END,
+             "vit_b_16");
+    llmperf_kernel_shape fmha = find_shape(profile, "fmha");
+
+    (void)state;
+    assert_null(fmha.shape_reason);
+    assert_true(fmha.heads == 12 && fmha.kv_heads == 12 && fmha.head_dim == 64);
+    assert_true(fmha.sequences == 1 && fmha.query_length == 197 && fmha.kv_length == 197);
+    check_close(fmha.call_flops, 4.0 * 64 * 12 * 197 * 197);
+    check_close(fmha.call_bytes, 4.0 * 197 * 12 * 64 * 4); /* fp32 */
+    llmperf_profile_free(profile);
+}
+
 /* As if this GPU had been measured before the run. */
 static void add_read(llmperf_profile *profile)
 {
@@ -221,6 +239,7 @@ int main(void)
         cmocka_unit_test(the_sum_of_a_split_attention_is_no_attention),
         cmocka_unit_test(graphs_of_different_lengths_are_kept_apart),
         cmocka_unit_test(what_is_not_one_kernel_for_each_layer_is_unknown),
+        cmocka_unit_test(an_encoder_has_no_causal_mask),
         cmocka_unit_test(advice_on_slow_attention_names_its_lengths_and_what_good_kernels_reach),
         cmocka_unit_test(what_is_achievable_is_the_measured_bandwidth_or_a_share_of_the_peak),
     };

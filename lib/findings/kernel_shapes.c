@@ -150,14 +150,11 @@ int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findi
 
 static bool has_short_name(const llmperf_kernel_shape *row, const char *short_name)
 {
-    struct lp_text full = { NULL, 0, 0, false }, brief = { NULL, 0, 0, false };
+    struct lp_text brief = { NULL, 0, 0, false };
     bool has;
 
-    lp_kernel_demangle(&full, row->name);
-    if (!full.failed)
-        lp_kernel_shorten(&brief, full.bytes);
+    lp_kernel_short_name(&brief, row->name);
     has = brief.bytes && !brief.failed && strcmp(brief.bytes, short_name) == 0;
-    lp_text_clear(&full);
     lp_text_clear(&brief);
     return has;
 }

@@ -68,20 +68,6 @@ static int add_kernels(struct reader *reader)
     return 0;
 }
 
-/* Names of a kernel that has only counters. */
-static int name_work(struct reader *reader, struct lp_kernel_work *work)
-{
-    struct lp_text full = { NULL, 0, 0, false }, brief = { NULL, 0, 0, false };
-
-    lp_kernel_demangle(&full, work->name);
-    work->demangled = full.failed ? NULL : lp_strings_add(&reader->works->pool, full.bytes);
-    lp_kernel_shorten(&brief, work->demangled ? work->demangled : work->name);
-    work->short_name = brief.failed ? NULL : lp_strings_add(&reader->works->pool, brief.bytes);
-    lp_text_clear(&full);
-    lp_text_clear(&brief);
-    return work->demangled && work->short_name ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
-}
-
 /* CUPTI gives no times of kernels that it replays: their time is a counter. */
 static int add_counted(struct reader *reader)
 {
@@ -97,8 +83,9 @@ static int add_counted(struct reader *reader)
             continue;
         if (!(work = find(reader, metric.kernel, metric.device, true)))
             return lp_error(LLMPERF_ENOMEM, "out of memory");
-        if (!work->short_name)
-            status = name_work(reader, work);
+        if (!work->short_name) /* it has only counters */
+            status = lp_kernel_names(&reader->works->pool, work->name, &work->demangled,
+                                     &work->short_name);
         work->counted_ms += metric.mean * (double)metric.count / 1e6;
         work->counted_calls += metric.count;
     }

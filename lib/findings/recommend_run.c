@@ -220,17 +220,17 @@ static void say_stall(const struct lp_ncu_kernel *kernel, struct lp_recommendati
 {
     const struct lp_ncu_stall *top = &kernel->top[0];
     double share = top->cycles / kernel->stalls_cycles;
-    const struct lp_stall_reason *reason =
-        top->cycles > 0 ? lp_stall_reason_find(top->state) : NULL;
 
     if (!(top->cycles > 0) && kernel->bound && strcmp(kernel->bound, "latency") == 0)
         lp_text_puts(text, " Section WarpStateStats would show what its warps wait for.");
-    if (!reason || !(share >= STALL_SHARE))
+    if (!top->reason || !(share >= STALL_SHARE))
         return;
     lp_evidence_add(out, "stall_share", share);
     lp_text_printf(text,
-                   " Warps spend %s %% of the %s cycles between two instructions waiting for %s.",
-                   PERCENT(share), N(kernel->issue_cycles), reason->words);
+                   " Warps spend %s %% of the %s cycles between two instructions waiting for %s: "
+                   "%s.",
+                   PERCENT(share), N(kernel->issue_cycles), top->reason->words,
+                   top->reason->remedy);
 }
 
 /* Says only what was counted. */

@@ -534,11 +534,11 @@ struct lp_kernel_work {
 
 struct lp_ncu_kernel {
     LP_NCU_KERNEL_FIELDS(LP_MEMBER)
-    const char *name; /* as in llmperf_metric_stats */
+    const char *name;                /* as in llmperf_metric_stats */
+    size_t first_metric, end_metric; /* its rows of LP_ROW_METRIC lie between */
     double limit_blocks, limit_registers, limit_shared, limit_warps; /* blocks on an SM */
     struct lp_ncu_stall {
-        const char *state; /* "long_scoreboard_per…" */
-        size_t length;
+        const struct lp_stall_reason *reason;
         double cycles;
     } top[LP_NCU_STALLS]; /* most first; 0 cycles: none */
     double stalls_cycles; /* of all states */

@@ -57,18 +57,15 @@ static uint32_t number_of(struct list *list, uint64_t key, bool *new_out)
 
 static uint32_t name_number(struct list *list, const struct lp_names *names, uint32_t name)
 {
-    struct lp_text full = { 0 }, plain = { 0 };
+    struct lp_text plain = { 0 };
     bool is_new;
     uint32_t number = number_of(list, name, &is_new);
 
     if (is_new) {
-        lp_kernel_demangle(&full, lp_names_text(names, name));
-        if (!full.failed)
-            lp_kernel_shorten(&plain, full.bytes);
-        list->failed |= full.failed || plain.failed;
+        lp_kernel_short_name(&plain, lp_names_text(names, name));
+        list->failed |= plain.failed;
         lp_text_json(&list->text, list->failed ? "" : plain.bytes);
     }
-    lp_text_clear(&full);
     lp_text_clear(&plain);
     return number;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/status.h"
+#include "lib/base/strings.h"
 #include "lib/profile/profile.h"
 
 static char *(*demangle)(const char *name, char *buffer, size_t *length, int *status);
@@ -90,4 +92,29 @@ void lp_kernel_shorten(struct lp_text *text, const char *demangled)
         lp_text_puts(text, demangled);
     else if (!text->failed)
         text->bytes[text->length] = '\0';
+}
+
+void lp_kernel_short_name(struct lp_text *text, const char *name)
+{
+    struct lp_text full = { NULL, 0, 0, false };
+
+    lp_kernel_demangle(&full, name);
+    text->failed |= full.failed;
+    if (!full.failed)
+        lp_kernel_shorten(text, full.bytes);
+    lp_text_clear(&full);
+}
+
+int lp_kernel_names(struct lp_strings *pool, const char *name, const char **demangled_out,
+                    const char **short_out)
+{
+    struct lp_text text = { NULL, 0, 0, false };
+
+    lp_kernel_demangle(&text, name);
+    *demangled_out = text.failed ? NULL : lp_strings_add(pool, text.bytes);
+    text.length = 0;
+    lp_kernel_short_name(&text, name);
+    *short_out = text.failed ? NULL : lp_strings_add(pool, text.bytes);
+    lp_text_clear(&text);
+    return *demangled_out && *short_out ? 0 : lp_out_of_memory();
 }

@@ -333,6 +333,14 @@ void lp_kernel_demangle(struct lp_text *text, const char *name);
  * a::f<int>(int*)" gives "a::f". */
 void lp_kernel_shorten(struct lp_text *text, const char *demangled);
 
+/** Append the shortened name of a symbol. */
+void lp_kernel_short_name(struct lp_text *text, const char *name);
+
+/** Both names of a symbol, kept in the pool. 0 or LLMPERF_ENOMEM. */
+struct lp_strings;
+int lp_kernel_names(struct lp_strings *pool, const char *name, const char **demangled_out,
+                    const char **short_out);
+
 /** The ledger, for writing. */
 llmperf_ledger *lp_profile_ledger_edit(llmperf_profile *profile);
 

@@ -295,15 +295,11 @@ static int compare_stalls(const void *left, const void *right)
 
 static const char *shorten(llmperf_profile *profile, const char *symbol)
 {
-    struct lp_text full = { NULL, 0, 0, false }, text = { NULL, 0, 0, false };
-    const char *name = NULL;
+    struct lp_text text = { NULL, 0, 0, false };
+    const char *name;
 
-    lp_kernel_demangle(&full, symbol);
-    if (!full.failed)
-        lp_kernel_shorten(&text, full.bytes);
-    if (!full.failed && !text.failed)
-        name = lp_profile_text(profile, text.bytes);
-    lp_text_clear(&full);
+    lp_kernel_short_name(&text, symbol);
+    name = text.failed ? NULL : lp_profile_text(profile, text.bytes);
     lp_text_clear(&text);
     return name;
 }

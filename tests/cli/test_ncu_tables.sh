@@ -84,8 +84,8 @@ for region in metrics["regions"]:
 gpu = json.load(open("ranges/env.json"))["gpus"][0]
 assert gpu["memory_bytes"] > 1e11 and gpu["l2_bytes"] > 5e7 and gpu["clock_khz"] == 1980000, gpu
 PYTHON
-files_have ranges/regions/LLM@stem/report.md "| Memory Workload Analysis | unit | mean | min | max | results |"
-files_have ranges/regions/LLM@stem/report.md "| L2 Hit Rate | % | 87.75 |"
+files_have ranges/regions/LLM@stem/report.md "Section: Memory Workload Analysis"
+files_have ranges/regions/LLM@stem/report.md "L2 Hit Rate                                %          87.7"
 files_lack ranges/regions/LLM@stem/report.md device__attribute
 
 # Region reports have the utilisation of the whole model, and a fingerprint with and without a configuration.

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hashmap.h"
 #include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/findings/ncu/ncu_table.h"
@@ -37,64 +36,31 @@ static bool is_of(const struct lp_ncu_kernel *row, const llmperf_metric_stats *m
            lp_text_same(row->name, metric->kernel) && lp_text_same(row->region, metric->region);
 }
 
-static uint64_t hash_of(const char *text)
+static int add_row(struct lp_ncu_kernels *kernels, const llmperf_metric_stats *metric, size_t index)
 {
-    return text ? lp_hash_text(text, strlen(text)) : 0;
+    struct lp_ncu_kernel row;
+
+    memset(&row, 0, sizeof(row));
+    lp_row_forget(LP_ROW_NCU_KERNEL, &row);
+    row.limit_blocks = row.limit_registers = row.limit_shared = row.limit_warps = NAN;
+    row.name = metric->kernel;
+    row.region = metric->region;
+    row.device = metric->device;
+    row.process_id = metric->process_id;
+    row.results = 0;
+    row.first_metric = index;
+    if (row.name && lp_kernel_names(&kernels->pool, row.name, &row.demangled, &row.short_name) < 0)
+        return LLMPERF_ENOMEM;
+    return lp_vector_push(&kernels->rows, row) < 0 ? lp_out_of_memory() : 0;
 }
 
-static int name_row(struct lp_ncu_kernels *kernels, struct lp_ncu_kernel *row)
+static void add_state(struct lp_ncu_kernel *row, const struct lp_stall_reason *reason,
+                      double cycles)
 {
-    struct lp_text full = { NULL, 0, 0, false }, brief = { NULL, 0, 0, false };
-
-    if (!row->name)
-        return 0;
-    lp_kernel_demangle(&full, row->name);
-    if (!full.failed)
-        lp_kernel_shorten(&brief, full.bytes);
-    if (!full.failed && !brief.failed) {
-        row->demangled = lp_strings_add(&kernels->pool, full.bytes);
-        row->short_name = lp_strings_add(&kernels->pool, brief.bytes);
-    }
-    lp_text_clear(&full);
-    lp_text_clear(&brief);
-    return row->short_name ? 0 : lp_out_of_memory();
-}
-
-/* The row that a metric belongs to, added if new; NULL: out of memory. */
-static struct lp_ncu_kernel *row_of(struct lp_ncu_kernels *kernels, struct lp_hashmap *keys,
-                                    const llmperf_metric_stats *metric)
-{
-    uint64_t key = hash_of(metric->kernel) ^ hash_of(metric->region) * 3;
-    uint64_t second = (uint64_t)(uint32_t)metric->device << 32 | metric->process_id;
-    struct lp_ncu_kernel fresh;
-    uint32_t index;
-
-    while ((index = lp_hashmap_get(keys, key, second)) != LP_HASHMAP_NONE) {
-        if (is_of(&kernels->rows.items[index], metric))
-            return &kernels->rows.items[index];
-        key++;
-    }
-    memset(&fresh, 0, sizeof(fresh));
-    lp_row_forget(LP_ROW_NCU_KERNEL, &fresh);
-    fresh.limit_blocks = fresh.limit_registers = fresh.limit_shared = fresh.limit_warps = NAN;
-    fresh.name = metric->kernel;
-    fresh.region = metric->region;
-    fresh.device = metric->device;
-    fresh.process_id = metric->process_id;
-    index = (uint32_t)kernels->rows.count;
-    if (name_row(kernels, &fresh) < 0 || lp_vector_push(&kernels->rows, fresh) < 0 ||
-        lp_hashmap_put(keys, key, second, index) < 0)
-        return NULL;
-    return &kernels->rows.items[index];
-}
-
-/* A warp that is selected issues an instruction: it does not wait. */
-static void add_state(struct lp_ncu_kernel *row, const char *state, size_t length, double cycles)
-{
-    struct lp_ncu_stall stall = { state, length, cycles };
+    struct lp_ncu_stall stall = { reason, cycles };
 
     row->stalls_cycles += cycles;
-    for (size_t i = 0; i < LP_NCU_STALLS && strncmp(state, "selected", 8) != 0; i++) {
+    for (size_t i = 0; reason && reason->remedy && i < LP_NCU_STALLS; i++) {
         struct lp_ncu_stall next = row->top[i];
 
         if (!(stall.cycles > next.cycles))
@@ -104,25 +70,28 @@ static void add_state(struct lp_ncu_kernel *row, const char *state, size_t lengt
     }
 }
 
-static int add_metrics(struct lp_ncu_kernels *kernels, struct lp_hashmap *keys,
-                       const llmperf_profile *profile)
+/* Metrics of a kernel in a region are adjacent. */
+static int add_metrics(struct lp_ncu_kernels *kernels, const llmperf_profile *profile)
 {
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_METRIC); i++) {
         const llmperf_metric_stats *metric = lp_row_at(profile, LP_ROW_METRIC, i);
         const struct lp_ncu_metric_row *known = lp_ncu_row_of(metric);
-        const char *state = NULL;
-        size_t length = known ? 0 : lp_ncu_warp_state(metric, &state);
+        const struct lp_stall_reason *reason;
+        bool state = !known && lp_ncu_warp_state(metric, &reason);
         struct lp_ncu_kernel *row;
 
-        if ((!known || !known->column || metric->count == 0) && length == 0)
+        if ((!known || metric->count == 0) && !state)
             continue;
-        if (!(row = row_of(kernels, keys, metric)))
-            return lp_out_of_memory();
-        if (row->results == LLMPERF_UNKNOWN || row->results < metric->count)
-            row->results = metric->count;
-        if (length > 0)
-            add_state(row, state, length, metric->mean);
-        else if (isnan(*(double *)((char *)row + known->column)))
+        if ((kernels->rows.count == 0 ||
+             !is_of(&kernels->rows.items[kernels->rows.count - 1], metric)) &&
+            add_row(kernels, metric, i) < 0)
+            return LLMPERF_ENOMEM;
+        row = &kernels->rows.items[kernels->rows.count - 1];
+        row->end_metric = i + 1;
+        row->results = metric->count > row->results ? metric->count : row->results;
+        if (state)
+            add_state(row, reason, metric->mean);
+        else if (known->column && isnan(*(double *)((char *)row + known->column)))
             *(double *)((char *)row + known->column) = metric->mean * known->factor;
     }
     return 0;
@@ -135,8 +104,8 @@ static void put_stalls(const struct lp_ncu_kernel *row, struct lp_text *text)
 {
     for (size_t i = 0; i < LP_NCU_STALLS && row->top[i].cycles > 0; i++) {
         lp_text_puts(text, i ? ", " : "");
-        for (size_t k = 0; k < row->top[i].length; k++)
-            lp_text_add(text, row->top[i].state[k] == '_' ? " " : row->top[i].state + k, 1);
+        for (const char *at = row->top[i].reason->name; *at; at++)
+            lp_text_add(text, *at == '_' ? " " : at, 1);
         lp_text_printf(text, " %s %%", LP_NUMBER(100 * row->top[i].cycles / row->stalls_cycles, 2));
     }
 }
@@ -219,12 +188,10 @@ static void set_shares(struct lp_ncu_kernels *kernels)
 
 int lp_ncu_kernels_read(struct lp_ncu_kernels *kernels, const llmperf_profile *profile)
 {
-    struct lp_hashmap keys = { NULL, 0, 0 };
-    int status = add_metrics(kernels, &keys, profile);
+    int status = add_metrics(kernels, profile);
 
     for (size_t i = 0; i < kernels->rows.count && status == 0; i++)
         status = finish_row(kernels, &kernels->rows.items[i]);
-    lp_hashmap_clear(&keys);
     if (kernels->rows.count > 0)
         qsort(kernels->rows.items, kernels->rows.count, sizeof(*kernels->rows.items), compare_rows);
     set_shares(kernels);

@@ -75,15 +75,16 @@ const struct lp_ncu_metric_row *lp_ncu_row_of(const llmperf_metric_stats *metric
     return NULL;
 }
 
-size_t lp_ncu_warp_state(const llmperf_metric_stats *metric, const char **state_out)
+bool lp_ncu_warp_state(const llmperf_metric_stats *metric,
+                       const struct lp_stall_reason **reason_out)
 {
     static const char before[] = "smsp__average_warps_issue_stalled_";
-    const char *state = metric->name + sizeof(before) - 1, *end;
+    const char *state = metric->name + sizeof(before) - 1;
 
     if (!metric->source || strcmp(metric->source, "ncu") != 0 || metric->count == 0 ||
         strncmp(metric->name, before, sizeof(before) - 1) != 0 ||
-        !(end = strstr(state, "_per_issue_active.ratio")) || strstr(state, "not_issued"))
-        return 0;
-    *state_out = state;
-    return (size_t)(end - state);
+        !strstr(state, "_per_issue_active.ratio") || strstr(state, "not_issued"))
+        return false;
+    *reason_out = lp_stall_reason_find(state);
+    return true;
 }

@@ -5,8 +5,10 @@
 #ifndef LP_FINDINGS_NCU_TABLE_H
 #define LP_FINDINGS_NCU_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/record/stall_reasons.h"
 #include "llmperf/profile.h"
 
 /** A metric of a section. */
@@ -26,9 +28,10 @@ extern const struct lp_ncu_metric_row lp_ncu_table[];
 /** Row of a metric that ncu measured; NULL: none. */
 const struct lp_ncu_metric_row *lp_ncu_row_of(const llmperf_metric_stats *metric);
 
-/** What a metric says about the state of warps: "long_scoreboard" of
- * smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio.
- * @return length of *state_out; 0: nothing */
-size_t lp_ncu_warp_state(const llmperf_metric_stats *metric, const char **state_out);
+/** Is it the share of cycles that warps are in a state, such as
+ * smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio?
+ * @param reason_out  The state; NULL: an unknown one. */
+bool lp_ncu_warp_state(const llmperf_metric_stats *metric,
+                       const struct lp_stall_reason **reason_out);
 
 #endif

@@ -214,3 +214,25 @@ void lp_md_percentile_rules(struct lp_text *out)
     for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
         lp_text_puts(out, " ---: |");
 }
+
+#define REASONS_MOST 4
+
+void lp_md_reasons(struct lp_text *out, const char *const *reason, size_t count, size_t stride)
+{
+    const char *said[REASONS_MOST];
+    size_t most = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *why = *(const char *const *)((const char *)reason + i * stride);
+        size_t at = 0;
+
+        while (why && at < most && strcmp(said[at], why) != 0)
+            at++;
+        if (!why || at < most || most == REASONS_MOST)
+            continue;
+        said[most++] = why;
+        lp_text_puts(out, "\n" LP_MD_UNKNOWN " in the table: ");
+        lp_md_text(out, why);
+        lp_text_puts(out, ".\n");
+    }
+}

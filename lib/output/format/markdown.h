@@ -26,6 +26,10 @@ void lp_md_code(struct lp_text *out, const char *string);
 void lp_md_number(struct lp_text *out, double value);
 void lp_md_count(struct lp_text *out, uint64_t value);
 
+/** Why cells are unknown, each reason once, at most four.
+ * @param reason  Of the first row (NULL: none); that of the next one is `stride` bytes further. */
+void lp_md_reasons(struct lp_text *out, const char *const *reason, size_t count, size_t stride);
+
 /** As cells. NULL is LP_MD_UNKNOWN. */
 void lp_md_cell_text(struct lp_text *out, const char *string);
 void lp_md_cell_code(struct lp_text *out, const char *string);

@@ -1,86 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
-#include <string.h>
-
-#include "lib/findings/limits/facts.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/ncu_md.h"
+#include "lib/output/md/table.h"
 
-#define REASONS_MOST 4
-
-void lp_ncu_head_md(struct lp_text *out)
+static void show_kernel(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    lp_text_puts(
-        out, "| Kernel | Region | Measured calls | Mean us | Time % | Bound | SM % | Memory % | "
-             "DRAM GB/s | L1 hit % | L2 hit % | Occupancy % | Theoretical % | Registers | Waves "
-             "| Warps wait for |\n"
-             "| --- | --- | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: "
-             "| ---: | ---: | ---: | --- |\n");
-}
+    const struct lp_ncu_kernel *kernel = row;
 
-void lp_ncu_row_md(const struct lp_ncu_kernel *row, struct lp_text *out)
-{
-    const double numbers[] = { row->sm_percent,
-                               row->memory_percent,
-                               row->dram_gbs,
-                               row->l1_hit_percent,
-                               row->l2_hit_percent,
-                               row->occupancy_percent,
-                               row->occupancy_limit_percent,
-                               row->registers,
-                               row->waves };
-
-    lp_text_puts(out, "|");
-    if (row->name)
-        lp_md_cell_code(out, row->short_name);
+    (void)findings;
+    if (kernel->name)
+        lp_md_code(out, kernel->short_name);
     else
-        lp_md_cell_text(out, "(whole range)");
-    lp_md_cell_region(out, row->region);
-    lp_md_cell_count(out, row->results);
-    lp_md_cell_number(out, 1e3 * row->duration_ms);
-    lp_md_cell_number(out, 100 * row->share);
-    lp_md_cell_text(out, row->bound);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        lp_md_cell_number(out, numbers[i]);
-    lp_md_cell_text(out, row->stalls);
-    lp_text_puts(out, "\n");
+        lp_text_puts(out, "(whole range)");
 }
 
-/* Why numbers are unknown, without repetition. */
-static void put_reasons(const struct lp_ncu_kernels *kernels, size_t count, struct lp_text *out)
+#define PERCENT(title, member) LP_COLUMN(title, struct lp_ncu_kernel, member##_percent)
+
+static const struct lp_column columns[] = {
+    LP_COLUMN_WORDS("Kernel", show_kernel),
+    LP_COLUMN_REGION("Region", struct lp_ncu_kernel, region),
+    LP_COLUMN("Measured calls", struct lp_ncu_kernel, results),
+    LP_COLUMN_TIMES("Mean us", struct lp_ncu_kernel, duration_ms, 1e3),
+    LP_COLUMN_TIMES("Time %", struct lp_ncu_kernel, share, 100),
+    LP_COLUMN("Bound", struct lp_ncu_kernel, bound),
+    PERCENT("SM %", sm),
+    PERCENT("Memory %", memory),
+    LP_COLUMN("DRAM GB/s", struct lp_ncu_kernel, dram_gbs),
+    PERCENT("L1 hit %", l1_hit),
+    PERCENT("L2 hit %", l2_hit),
+    PERCENT("Occupancy %", occupancy),
+    PERCENT("Theoretical %", occupancy_limit),
+    LP_COLUMN("Registers", struct lp_ncu_kernel, registers),
+    LP_COLUMN("Waves", struct lp_ncu_kernel, waves),
+    LP_COLUMN("Warps wait for", struct lp_ncu_kernel, stalls),
+};
+
+void lp_ncu_rows_md(const struct lp_findings *findings, const struct lp_ncu_kernel *const *rows,
+                    size_t count, struct lp_text *out)
 {
-    const char *reasons[REASONS_MOST] = { NULL };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), .rows = rows, .row_count = count };
 
-    for (size_t i = 0; i < count; i++) {
-        const char *reason = kernels->rows.items[i].reason;
-        size_t at = 0;
-
-        while (reason && at < REASONS_MOST && reasons[at] && strcmp(reasons[at], reason) != 0)
-            at++;
-        if (!reason || at == REASONS_MOST || reasons[at])
-            continue;
-        reasons[at] = reason;
-        lp_text_puts(out, "\n" LP_MD_UNKNOWN " in the table: ");
-        lp_md_text(out, reason);
-        lp_text_puts(out, ".\n");
-    }
+    lp_table_add(findings, &table, out);
 }
 
 void lp_ncu_md(const struct lp_findings *findings, size_t limit, struct lp_text *out)
 {
     const struct lp_ncu_kernels *kernels = &findings->ncu_kernels;
-    size_t count = kernels->rows.count < limit ? kernels->rows.count : limit;
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&kernels->rows),
+                                    .limit = limit, .all_in = "kernels.md" };
 
-    if (count == 0)
+    if (kernels->rows.count == 0)
         return;
-    lp_ncu_head_md(out);
-    for (size_t i = 0; i < count; i++)
-        lp_ncu_row_md(&kernels->rows.items[i], out);
-    if (kernels->rows.count > count)
-        lp_text_printf(out, "\n%zu more in kernels.md.\n", kernels->rows.count - count);
+    lp_table_add(findings, &table, out);
     lp_text_puts(out,
                  "\nMeans over the measured calls. Time: share of the time of all kernels that "
                  "ncu measured. Bound: by the thresholds of ncu's Speed of Light rule. Metrics "
                  "by section: regions/; all metrics: metrics.json.\n");
-    put_reasons(kernels, count, out);
+    lp_md_reasons(out, &kernels->rows.items[0].reason, kernels->rows.count,
+                  sizeof(kernels->rows.items[0]));
 }

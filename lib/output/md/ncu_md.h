@@ -10,8 +10,8 @@
 /** At most `limit` rows, without a heading; nothing without results of ncu. */
 void lp_ncu_md(const struct lp_findings *findings, size_t limit, struct lp_text *out);
 
-/** Head and row of the table. */
-void lp_ncu_head_md(struct lp_text *out);
-void lp_ncu_row_md(const struct lp_ncu_kernel *row, struct lp_text *out);
+/** The same table of some rows. */
+void lp_ncu_rows_md(const struct lp_findings *findings, const struct lp_ncu_kernel *const *rows,
+                    size_t count, struct lp_text *out);
 
 #endif

@@ -49,14 +49,11 @@ static int add_up(const struct lp_kernel_shapes *shapes, struct rows *rows)
 
 static void name_cell(const char *name, struct lp_text *out)
 {
-    struct lp_text full = { NULL, 0, 0, false }, brief = { NULL, 0, 0, false };
+    struct lp_text brief = { NULL, 0, 0, false };
 
-    lp_kernel_demangle(&full, name);
-    if (!full.failed)
-        lp_kernel_shorten(&brief, full.bytes);
+    lp_kernel_short_name(&brief, name);
     lp_md_cell_code(out, brief.bytes);
-    out->failed |= full.failed || brief.failed;
-    lp_text_clear(&full);
+    out->failed |= brief.failed;
     lp_text_clear(&brief);
 }
 

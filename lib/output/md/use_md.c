@@ -213,26 +213,6 @@ static void add_use(const struct lp_findings *findings, struct lp_text *out)
     add_reasons(findings, out);
 }
 
-/* Without repetition. */
-static void kernel_reasons(const struct lp_kernel_works *works, struct lp_text *out)
-{
-    const char *reasons[4] = { NULL };
-
-    for (size_t i = 0; i < works->rows.count; i++) {
-        const char *reason = works->rows.items[i].reason;
-        size_t at = 0;
-
-        while (reason && at < 4 && reasons[at] && reasons[at] != reason)
-            at++;
-        if (!reason || at == 4 || reasons[at])
-            continue;
-        reasons[at] = reason;
-        lp_text_puts(out, "\n– in the table: ");
-        lp_md_text(out, reason);
-        lp_text_puts(out, ".\n");
-    }
-}
-
 static void add_kernels(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_column columns[] = {
@@ -268,7 +248,8 @@ static void add_kernels(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(
         out,
         "\nFLOPs and bytes are per call; the roof is that of the dtype with the most FLOPs.\n");
-    kernel_reasons(works, out);
+    lp_md_reasons(out, &works->rows.items[0].reason, works->rows.count,
+                  sizeof(works->rows.items[0]));
 }
 
 void lp_use_md(const struct lp_findings *findings, struct lp_text *out)

@@ -145,7 +145,7 @@ static void the_first_advice_is_what_the_counters_say(void **state)
     assert_non_null(strstr(text, "Occupancy is 22.0 % of at most 25.0 %, limited by registers (255 "
                                  "a thread)."));
     assert_non_null(strstr(text, "60.0 % of the 10.0 cycles between two instructions waiting for "
-                                 "data of global or local memory."));
+                                 "data of global or local memory: load earlier"));
     llmperf_profile_free(profile);
 }
 

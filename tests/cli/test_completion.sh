@@ -40,7 +40,7 @@ completes "llmperf compare runs/first runs/s" runs/second runs/second
 completes "llmperf report -o f" folder file.txt
 completes "llmperf run --out f" folder
 completes "llmperf run session.slo_t" session.slo_ttft_ms= session.slo_tpot_ms=
-[[ $options == *nospace* ]] || die "a blank follows $COMPREPLY"
+[[ $options == *nospace* ]] || die "a blank follows ${COMPREPLY[0]}"
 completes "llmperf run session.tier=d" deep
 completes "llmperf run artifacts.keep_trace=" true false
 completes "llmperf import fi" file.txt

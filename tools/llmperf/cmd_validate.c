@@ -71,7 +71,8 @@ static int check_folder(const struct command *command, const char *folder)
 
 static const struct option options[] = {
     OPTION("--schema", NULL, "FILE", NULL,
-           "default: the schema of metrics.json, region reports or repeats, chosen by content"),
+           "default: the schema of metrics.json, region reports, or the JSON of compare, repeats, "
+           "list, top or doctor, chosen by content"),
     OPTIONS_END
 };
 

@@ -120,7 +120,8 @@ const char *did_you_mean(const char *word, const char *const *words)
     static char text[128];
     const char *nearest = llmperf_nearest_word(word, words);
 
-    snprintf(text, sizeof(text), nearest ? " (did you mean %s?)" : "", nearest);
+    snprintf(text, sizeof(text), "%s%s%s", nearest ? " (did you mean " : "", nearest ? nearest : "",
+             nearest ? "?)" : "");
     return text;
 }
 

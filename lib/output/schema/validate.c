@@ -16,12 +16,21 @@
 /* By keys that only one kind of document has. Unreadable text is reported by the check. */
 static const char *schema_of(const char *text, size_t size)
 {
+    static const char *const kinds[][2] = {
+        { "scope", "schema/region_report.schema.json" },
+        { "repeats", "schema/repeats.schema.json" },
+        { "base", "schema/compare.schema.json" },
+        { "folder", "schema/list.schema.json" },
+        { "files", "schema/list.schema.json" },
+        { "running", "schema/top.schema.json" },
+        { "checks", "schema/doctor.schema.json" },
+    };
     json_t *root = json_loadb(text, size, 0, NULL);
-    const char *schema = json_object_get(root, "scope")     ? "schema/region_report.schema.json"
-                         : json_object_get(root, "repeats") ? "schema/repeats.schema.json"
-                         : json_object_get(root, "base")    ? "schema/compare.schema.json"
-                                                            : "schema/metrics.schema.json";
+    const char *schema = "schema/metrics.schema.json";
 
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (json_object_get(root, kinds[i][0]))
+            schema = kinds[i][1];
     json_decref(root);
     return schema;
 }

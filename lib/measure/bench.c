@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/status.h"
 #include "lib/base/vector.h"
 #include "llmperf/profile.h"
@@ -13,6 +14,8 @@
 #define WARM_UPS 2
 
 #define LEAST_REPEATS 3
+
+#define CLOCK_EVERY_NS 50000000
 
 /* Buffers for memory measurements must not fit in a cache. */
 #define LEAST_BUFFER ((size_t)1 << 24)
@@ -77,12 +80,14 @@ static void find_clock(struct lp_bench *bench, int32_t device, const char *uuid)
     bench->nvml = NULL;
 }
 
-static double read_clock(const struct lp_bench *bench)
+/* Not in each round: NVML takes milliseconds. */
+static double read_clock(struct lp_bench *bench)
 {
     struct lp_gpu_sample sample;
 
-    if (!bench->nvml)
+    if (!bench->nvml || lp_clock_now() - bench->clock_ns < CLOCK_EVERY_NS)
         return NAN;
+    bench->clock_ns = lp_clock_now();
     lp_nvml_read(bench->nvml, &bench->gpu, &sample);
     return sample.values[LP_GPU_SM_MHZ] == LLMPERF_UNKNOWN ? (double)NAN
                                                            : (double)sample.values[LP_GPU_SM_MHZ];

@@ -17,6 +17,7 @@ struct lp_bench {
     struct lp_cuda cuda;
     struct lp_nvml *nvml; /* NULL: the clock is not known */
     struct lp_nvml_gpu gpu;
+    uint64_t clock_ns; /* when it was read */
     void *context, *stream, *module;
     void *events[LP_BENCH_ROUND + 1];
     int device, sm_count;

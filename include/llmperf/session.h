@@ -82,8 +82,8 @@ typedef struct llmperf_session_options {
     const char *record_path; /**< write a recording of this session to this file. NULL: none */
     /** Hardware counters. Tier counters: a preset, then any of replay=none|user|kernel,
      * include=PATTERN (repeatable; LLM@*), passes=N, budget=PERCENT, interval_us=N, separated by
-     * blanks. NULL: LLMPERF_COUNTERS, else "light". Tier light: a preset that is sampled, such as
-     * "live". NULL: LLMPERF_COUNTERS, else none. */
+     * blanks. NULL: LLMPERF_COUNTERS, else "light". Tier light: a preset that is sampled
+     * ("live", "stalls"). NULL: LLMPERF_COUNTERS, else none. */
     const char *counters;
     uint64_t ring_bytes; /**< buffer for host records of each thread; default 4 MiB */
     uint64_t pool_bytes; /**< limit of the memory for device records; default 256 MiB */

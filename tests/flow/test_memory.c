@@ -148,6 +148,7 @@ static void documents_have_the_rows(void **state)
     llmperf_profile *profile = play_script("call cuMemAlloc id=1 bytes=" MIB "\n"
                                            "begin LLM@prefill\nlaunch gemm\n"
                                            "call cuMemAlloc id=2 bytes=" MIB "\nend\n");
+    char *text = NULL;
 
     (void)state;
     check_document(profile, LLMPERF_DOCUMENT_METRICS_JSON, "\"kept_bytes\": " MIB);
@@ -157,6 +158,9 @@ static void documents_have_the_rows(void **state)
                    "| `LLM@prefill` | 0 | 1 | 1.000 | 1.000 | 1.000 | 0 | 1.000 | 2.000 |");
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
                    "Not known: weights, KV cache in use: no model was given; ");
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
+    assert_null(strstr(text, "| Weights |")); /* of no GPU */
+    llmperf_text_free(text);
     llmperf_profile_free(profile);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
 #include "lib/profile/fields.h"
@@ -67,22 +68,36 @@ static void add_heads(const struct lp_findings *findings, size_t devices, struct
     lp_text_puts(out, " --- |\n");
 }
 
+static uint64_t value_of(const llmperf_memory *row, const struct quantity *quantity)
+{
+    return *(const uint64_t *)(const void *)((const char *)row + quantity->member);
+}
+
+/* Nothing where no GPU has the value. */
+static void add_quantity(const struct lp_findings *findings, size_t devices,
+                         const struct quantity *quantity, struct lp_text *out)
+{
+    const llmperf_memory *rows = findings->memory.rows.items;
+    size_t known = 0;
+
+    for (size_t i = 0; i < devices; i++)
+        known += value_of(&rows[i], quantity) != LLMPERF_UNKNOWN;
+    if (known == 0)
+        return;
+    lp_text_printf(out, "| %s |", quantity->name);
+    for (size_t i = 0; i < devices; i++)
+        add_size(out, value_of(&rows[i], quantity), 1073741824);
+    lp_text_printf(out, " %s |\n", quantity->meaning);
+}
+
 static void add_devices(const struct lp_findings *findings, struct lp_text *out)
 {
     size_t devices = count_devices(findings);
     const char *reason = NULL;
 
     add_heads(findings, devices, out);
-    for (size_t k = 0; k < sizeof(quantities) / sizeof(quantities[0]); k++) {
-        lp_text_printf(out, "| %s |", quantities[k].name);
-        for (size_t i = 0; i < devices; i++) {
-            const char *row = (const char *)&findings->memory.rows.items[i];
-
-            add_size(out, *(const uint64_t *)(const void *)(row + quantities[k].member),
-                     1073741824);
-        }
-        lp_text_printf(out, " %s |\n", quantities[k].meaning);
-    }
+    for (size_t k = 0; k < sizeof(quantities) / sizeof(quantities[0]); k++)
+        add_quantity(findings, devices, &quantities[k], out);
     for (size_t i = 0; i < devices && !reason; i++)
         reason = findings->memory.rows.items[i].reason;
     if (reason)
@@ -118,10 +133,9 @@ static void add_steps(const struct lp_findings *findings, struct lp_text *out)
         frees += row->frees;
         bytes += row->allocated_bytes;
     }
-    lp_text_printf(out,
-                   "\nIn decode steps: %" PRIu64 " allocations (%.4g MiB in all) and %" PRIu64
-                   " frees.\n",
-                   allocations, (double)bytes / 1048576, frees);
+    lp_text_printf(
+        out, "\nIn decode steps: %" PRIu64 " allocations (%s MiB in all) and %" PRIu64 " frees.\n",
+        allocations, LP_NUMBER((double)bytes / 1048576, 4), frees);
 }
 
 void lp_memory_md(const struct lp_findings *findings, struct lp_text *out)

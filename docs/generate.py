@@ -228,6 +228,10 @@ def fields_page():
             if row.startswith("LP_PERCENTILES("):
                 template = re.search(rf"^#define {row[15:].split(',')[0]}\(.*?\) \\\n    (.*)$", text, re.M)[1]
                 expanded = [re.sub(r"#p\b", f'"{name}"', re.sub(r"(##)?\bp##|##p\b", name, template)) for name in percentiles]
+            if row.startswith("LP_ESTIMATE_FIELDS("):
+                merges = dict(zip(("merge", "merge_reason"), arguments(row[19:-1])[1:]))
+                template = re.search(r"^#define LP_ESTIMATE_FIELDS\(.*?\) \\\n(.*?)\n\n", text, re.M | re.S)[1]
+                expanded = [re.sub(r"\bmerge(_reason)?\b", lambda word: merges[word[0]], call.strip(" \\")) for call in template.split("\n")]
             for call in expanded:
                 kind, member, unit, merge, unknown, json, *rest = arguments(call[2:-1])
                 if kind not in FIELD_TYPES:

@@ -86,6 +86,12 @@ typedef struct llmperf_stage {
     double sm_clock_mhz;   /**< mean SM clock during the calls */
     double mfu_at_clock;   /**< mfu relative to the peak at that clock instead of the clock that the
                               peak assumes */
+    double mfu_low, mfu_high; /**< 95 % confidence interval of mfu, from that of the device busy
+                                 time of all calls; mfu if all calls were collected */
+    double mbu_low, mbu_high; /**< of mbu */
+    double time_low_ms, time_high_ms; /**< of time_ms: time_ms on the host's clock, which is known
+                                         of all calls */
+    double tokens_per_s_low, tokens_per_s_high; /**< of tokens_per_s */
 } llmperf_stage;
 #define LLMPERF_STAGE_INIT LLMPERF_INIT(llmperf_stage)
 

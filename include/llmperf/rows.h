@@ -210,6 +210,14 @@ typedef struct llmperf_region_stats {
     double energy_error_j;    /**< bound of its error, from the distance of samples and the update
                                  period of the counter */
     double sm_clock_mhz;      /**< mean SM clock during the calls of a stage */
+    uint64_t estimate_collected; /**< tier light: sampled calls of the stage that the estimate is
+                                    from; LLMPERF_UNKNOWN: nothing was sampled */
+    double estimate_ms; /**< gpu_busy_ms over all calls of the stage, estimated from them: the first
+                           call as it was, the others by their mean; without triggered
+                           windows */
+    double estimate_low_ms, estimate_high_ms; /**< 95 % confidence interval of estimate_ms */
+    const char *estimate_reason; /**< why the interval is unknown; NULL: it is known, or nothing was
+                                    sampled */
 } llmperf_region_stats;
 #define LLMPERF_REGION_STATS_INIT LLMPERF_INIT(llmperf_region_stats)
 
@@ -235,6 +243,14 @@ typedef struct llmperf_kernel_stats {
     double p95_ms;    /**< 95th percentile, within 2 %; NaN below 20 calls */
     double p99_ms;    /**< 99th percentile, within 2 %; NaN below 100 calls */
     double share;     /**< total_ms / total_ms of all kernels, memcpys and memsets, 0 to 1 */
+    uint64_t estimate_collected; /**< tier light: sampled calls of the stage that the estimate is
+                                    from; LLMPERF_UNKNOWN: nothing was sampled */
+    double estimate_ms; /**< total_ms over all calls of the stage, estimated from them: the first
+                           call as it was, the others by their mean; without triggered
+                           windows */
+    double estimate_low_ms, estimate_high_ms; /**< 95 % confidence interval of estimate_ms */
+    const char *estimate_reason; /**< why the interval is unknown; NULL: it is known, or nothing was
+                                    sampled */
 } llmperf_kernel_stats;
 #define LLMPERF_KERNEL_STATS_INIT LLMPERF_INIT(llmperf_kernel_stats)
 
@@ -367,9 +383,14 @@ typedef struct llmperf_operator_stats {
                             regions of the stage, after theirs: layers of two towers differ */
     const char *stage; /**< label of the stage; NULL: in no stage */
     uint64_t calls;    /**< complete calls */
-    double total_time_ms; /**< host time */
-    double cuda_time_ms;  /**< device busy time, nested, summed over devices */
-    double mean_ms;       /**< total_time_ms / calls */
+    double total_time_ms;        /**< host time */
+    double cuda_time_ms;         /**< device busy time, nested, summed over devices */
+    double mean_ms;              /**< total_time_ms / calls */
+    uint64_t estimate_collected; /**< tier light: as in llmperf_region_stats */
+    double estimate_ms;          /**< cuda_time_ms over all calls: the sum of its regions */
+    double estimate_low_ms, estimate_high_ms; /**< 95 % confidence interval of estimate_ms, if the
+                                                 errors of its regions are the same */
+    const char *estimate_reason; /**< why the interval is unknown, of a region; NULL: it is known */
 } llmperf_operator_stats;
 #define LLMPERF_OPERATOR_STATS_INIT LLMPERF_INIT(llmperf_operator_stats)
 

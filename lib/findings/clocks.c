@@ -43,11 +43,12 @@ static bool is_launched_ahead(const struct lp_findings *findings,
                LAUNCHED_AHEAD * wall_of_collected(findings, stage);
 }
 
-static void set_active(struct lp_region_finding *region, bool overlaps)
+/* first_ms: what the first call adds to call_ms */
+static void set_active(struct lp_region_finding *region, bool overlaps, double first_ms)
 {
     const llmperf_region_stats *stats = &region->stats;
     bool all = !(stats->skipped_fraction > 0) && stats->window_instances == 0;
-    double sum_ms = region->call_ms * (double)stats->instances;
+    double sum_ms = region->call_ms * (double)stats->instances + first_ms;
 
     /* Of calls that were not collected the end on the device is not known. */
     if (isnan(stats->active_ms) || (region->clock == LLMPERF_CLOCK_DEVICE && !all))
@@ -75,7 +76,8 @@ static void leave_out_warm_up(struct lp_region_finding *region,
         !(lp_steady_count(stage, time) > 0))
         return;
     region->warm_up_ms = first_ms;
-    region->call_ms = lp_steady_sum(stage, time) / lp_steady_count(stage, time);
+    if (!(region->call_error.low < 1)) /* an estimate is without the first call */
+        region->call_ms = lp_steady_sum(stage, time) / lp_steady_count(stage, time);
     region->variation = lp_variation(lp_steady_std(stage, time), region->call_ms);
     if (first->tokens != LLMPERF_UNKNOWN && first->tokens < region->stats.tokens)
         region->tokens_per_s =
@@ -102,17 +104,24 @@ static void set_clock(const struct lp_findings *findings, struct lp_region_findi
     const struct lp_stage_iterations *stage = lp_findings_iterations(findings, stats->path);
     bool ahead = stage && is_launched_ahead(findings, stage);
     const llmperf_iteration_stats *elapsed = stage ? &stage->times[LP_TIME_ELAPSED] : NULL;
+    bool estimated = ahead && stage->sampled && !isnan(elapsed->estimate_low_ms);
+    double first_ms = estimated ? stage->first.elapsed_ms - elapsed->estimate_ms : 0;
 
     region->warm_up_ms = NAN;
     region->clock = ahead ? LLMPERF_CLOCK_DEVICE : LLMPERF_CLOCK_HOST;
-    region->call_ms = ahead                  ? elapsed->mean_ms
+    region->call_ms = estimated              ? elapsed->estimate_ms
+                      : ahead                ? elapsed->mean_ms
                       : stats->instances > 0 ? stats->wall_mean_ms
                                              : (double)NAN;
+    region->call_error =
+        ahead && stats->skipped_fraction > 0
+            ? lp_error_of(elapsed->estimate_ms, elapsed->estimate_low_ms, elapsed->estimate_high_ms)
+            : (struct lp_interval){ 1, 1 };
     if (ahead)
         region->variation = lp_variation(elapsed->std_ms, elapsed->mean_ms);
-    set_active(region, stage && stage->overlaps);
+    set_active(region, stage && stage->overlaps, isnan(first_ms) ? 0 : first_ms);
     if (stage && stats->device >= 0)
-        region->busy_share = stats->gpu_busy_ms / region->collected_ms;
+        region->busy_share = lp_collected_busy_ms(stats) / region->collected_ms;
     set_rate(findings, region, stage && stage->overlaps);
     if (stage)
         leave_out_warm_up(region, stage, lp_stage_sum_of(findings, stats->path, -1).processes);

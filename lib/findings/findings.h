@@ -14,6 +14,7 @@
 #include "lib/findings/bounds.h"
 #include "lib/findings/collectives.h"
 #include "lib/findings/cost_centres.h"
+#include "lib/findings/interval.h"
 #include "lib/findings/limits/facts.h"
 #include "lib/findings/limits/limits.h"
 #include "lib/findings/limits/measured.h"
@@ -60,11 +61,13 @@ struct lp_region_finding {
     double floor_call_ms;          /* lower bound (roofline) on the device time of a call */
     double flops_call, bytes_call; /* per call */
     struct lp_profiler_cost profiler;
-    uint32_t clock;      /* LLMPERF_CLOCK_…: of call_ms */
-    double call_ms;      /* time of a call, mean; without warm_up_ms */
-    double warm_up_ms;   /* time of the first call, if that is warm-up that call_ms leaves out */
-    double active_ms;    /* time in which at least one call was in progress */
-    double collected_ms; /* the part of active_ms that device times are of */
+    uint32_t clock;    /* LLMPERF_CLOCK_…: of call_ms */
+    double call_ms;    /* time of a call, mean; without warm_up_ms */
+    double warm_up_ms; /* time of the first call, if that is warm-up that call_ms leaves out */
+    struct lp_interval busy_error, call_error; /* of device busy time and of call_ms, because calls
+                                                  are sampled; 1: there is none */
+    double active_ms;                          /* time in which at least one call was in progress */
+    double collected_ms;                       /* the part of active_ms that device times are of */
     double at_once;      /* calls in progress at a time, mean; 1: one after another */
     uint32_t rate;       /* LLMPERF_RATE_…: what tokens_per_s counts */
     double tokens_per_s; /* tokens / active_ms, both without warm-up */

@@ -201,10 +201,14 @@ static void set_rates(struct lp_region_finding *region)
     double collected_ms = lp_collected_ms(stats);
 
     region->busy_share = stats->instances > 0 && collected_ms > 0 && stats->device >= 0
-                             ? stats->gpu_busy_ms / collected_ms
+                             ? lp_collected_busy_ms(stats) / collected_ms
                              : (double)NAN;
     region->floor_call_ms =
         region->use.time_floor_ms / ((double)stats->instances * collected_ms / stats->wall_sum_ms);
+    region->busy_error =
+        stats->skipped_fraction > 0
+            ? lp_error_of(stats->estimate_ms, stats->estimate_low_ms, stats->estimate_high_ms)
+            : (struct lp_interval){ 1, 1 };
     region->flops_call = of_call(stats->flops, stats);
     region->bytes_call = of_call(stats->bytes, stats);
 

@@ -75,9 +75,9 @@ static const char *why_no_interval(const struct lp_findings *findings,
     if (lp_findings_overlaps(findings, stats->path))
         return "calls ran at the same time";
     if (!busy || busy->count == 0 || busy->count >= stats->instances)
-        return "only part of each call was collected: see the stages inside it";
+        return LP_PART_COLLECTED;
     if (busy->estimate_calls == LLMPERF_UNKNOWN)
-        return "the recording does not contain the chance with which calls were collected";
+        return LP_CHANCE_UNKNOWN;
     return busy->estimate_reason;
 }
 
@@ -104,6 +104,12 @@ static void set_interval(const struct lp_findings *findings, const struct lp_reg
     stage->busy_high_ms = first_ms + others * busy->estimate_high_ms;
 }
 
+static void set_limits(struct lp_interval interval, double *low, double *high)
+{
+    *low = interval.low;
+    *high = interval.high;
+}
+
 static void set_use(const struct lp_findings *findings, const struct lp_region_finding *region,
                     struct lp_stage_row *row)
 {
@@ -113,6 +119,14 @@ static void set_use(const struct lp_findings *findings, const struct lp_region_f
 
     stage->mfu = use->mfu;
     stage->mbu = use->mbu;
+    set_limits(lp_interval_of_rate(use->mfu, region->busy_error), &stage->mfu_low,
+               &stage->mfu_high);
+    set_limits(lp_interval_of_rate(use->mbu, region->busy_error), &stage->mbu_low,
+               &stage->mbu_high);
+    set_limits(lp_interval_of(region->call_ms, region->call_error), &stage->time_low_ms,
+               &stage->time_high_ms);
+    set_limits(lp_interval_of_rate(region->tokens_per_s, region->call_error),
+               &stage->tokens_per_s_low, &stage->tokens_per_s_high);
     stage->mfu_elapsed = use->mfu_elapsed;
     stage->mbu_elapsed = use->mbu_elapsed;
     stage->floor_ms = region->scale * use->time_floor_ms;

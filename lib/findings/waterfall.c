@@ -43,9 +43,11 @@ struct builder {
     const struct lp_findings *findings;
     const struct lp_region_finding *stage;
     struct lp_waterfall *out;
-    double calls;  /* that times are of: those after warm-up */
-    double steady; /* busy time of these / of all, each per call */
+    double calls; /* that times are of: those after warm-up */
     double all_calls;
+    double share; /* part of the time of a kernel in all calls that is that of a mean call */
+    bool sampled;
+    double estimated; /* the same of what it is estimated to be; NaN: there is no estimate */
 };
 
 static int add_part(struct builder *builder, const struct lp_waterfall_part *part)
@@ -142,11 +144,13 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
         .bound_ms = NAN
     };
     struct lp_waterfall_part *part = find_part(builder, &like);
+    bool estimated = kernel->estimate_ms * builder->estimated > 0;
     const struct lp_waterfall_kernel fresh = {
         .region = like.region,
         .kernel_class = like.kernel_class,
         .name = kernel->short_name,
-        .ms = builder->steady * kernel->total_ms / builder->all_calls,
+        .ms = estimated ? builder->estimated * kernel->estimate_ms
+                        : builder->share * kernel->total_ms,
         .calls = (double)kernel->calls / builder->all_calls,
         .bytes = (double)kernel->bytes / builder->all_calls,
         .error_ms = lp_kernel_spread(kernel) * (double)kernel->calls / builder->all_calls /
@@ -158,6 +162,8 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
         return lp_out_of_memory();
     part->ms += fresh.ms;
     part->busy_ms += fresh.ms;
+    if (builder->sampled)
+        part->half_ms += builder->estimated * (kernel->estimate_high_ms - kernel->estimate_ms);
     part->calls += fresh.calls;
     if (nested)
         return 0;
@@ -376,9 +382,11 @@ static double settle_bounds(struct builder *builder)
     return sum;
 }
 
-static int add_fixed(struct builder *builder, enum lp_part_kind kind, double ms)
+static int add_fixed(struct builder *builder, enum lp_part_kind kind, double ms, double half_ms)
 {
-    struct lp_waterfall_part part = { .kind = kind, .ms = ms, .busy_ms = NAN, .bound_ms = NAN };
+    struct lp_waterfall_part part = {
+        .kind = kind, .ms = ms, .half_ms = half_ms, .busy_ms = NAN, .bound_ms = NAN
+    };
 
     return isnan(ms) || fabs(ms) < 1e-9 ? 0 : add_part(builder, &part);
 }
@@ -393,10 +401,10 @@ static int add_bounds(struct builder *builder)
         serial_ms = settle_bounds(builder);
     }
     if (serial_ms > 0 && bound_ms > 0 && bound_ms < serial_ms)
-        status = add_fixed(builder, LP_PART_SERIAL, serial_ms - bound_ms);
+        status = add_fixed(builder, LP_PART_SERIAL, serial_ms - bound_ms, 0);
     else
         bound_ms = serial_ms;
-    return status < 0 ? status : add_fixed(builder, LP_PART_BOUND, bound_ms);
+    return status < 0 ? status : add_fixed(builder, LP_PART_BOUND, bound_ms, 0);
 }
 
 double lp_part_loss(const struct lp_waterfall_part *part)
@@ -424,6 +432,20 @@ static int compare_parts(const void *left, const void *right)
     return (a->ms < b->ms) - (a->ms > b->ms);
 }
 
+/* Mean over the calls after warm-up; of a sampled stage estimated for all but the first, if there
+ * is an interval. Some calls may have no device work. */
+static double mean_of(const struct builder *builder, const struct lp_stage_iterations *iterations,
+                      enum lp_iteration_time time, double *half_out)
+{
+    const llmperf_iteration_stats *row = &iterations->times[time];
+    const llmperf_iteration_stats *elapsed = &iterations->times[LP_TIME_ELAPSED];
+    double with = (double)row->estimate_collected / (double)elapsed->estimate_collected;
+
+    *half_out = builder->sampled ? with * (row->estimate_high_ms - row->estimate_ms) : 0;
+    return builder->sampled && !isnan(*half_out) ? with * row->estimate_ms
+                                                 : lp_steady_sum(iterations, time) / builder->calls;
+}
+
 static int fill(struct builder *builder, const struct lp_stage_iterations *iterations)
 {
     static const struct {
@@ -437,24 +459,39 @@ static int fill(struct builder *builder, const struct lp_stage_iterations *itera
     };
     const struct lp_profiler_cost *cost = &builder->stage->profiler;
     const double taken[] = { 0, cost->launch_ms, cost->before_ms, cost->after_ms };
+    const double unknown = builder->sampled ? (double)NAN : 0;
+    double busy_ms, ms, half_ms;
     int status = add_kernels(builder);
 
+    busy_ms = mean_of(builder, iterations, LP_TIME_BUSY, &half_ms);
     if (status == 0)
-        status = add_fixed(builder, LP_PART_OVERLAP,
-                           lp_steady_sum(iterations, LP_TIME_BUSY) / builder->calls -
-                               busy_of(builder->out));
+        status = add_fixed(builder, LP_PART_OVERLAP, busy_ms - busy_of(builder->out), unknown);
     if (status == 0)
         status = add_bounds(builder);
-    for (size_t i = 0; status == 0 && i < sizeof(idle) / sizeof(idle[0]); i++)
-        status = add_fixed(builder, idle[i].kind,
-                           lp_steady_sum(iterations, idle[i].time) / builder->calls - taken[i]);
+    for (size_t i = 0; status == 0 && i < sizeof(idle) / sizeof(idle[0]); i++) {
+        ms = mean_of(builder, iterations, idle[i].time, &half_ms);
+        status = add_fixed(builder, idle[i].kind, ms - taken[i], half_ms);
+    }
     if (status == 0)
         status = add_fixed(builder, LP_PART_PROFILER,
-                           cost->launch_ms + cost->before_ms + cost->after_ms);
+                           cost->launch_ms + cost->before_ms + cost->after_ms, unknown);
     if (builder->out->parts.count > 0)
         qsort(builder->out->parts.items, builder->out->parts.count,
               sizeof(struct lp_waterfall_part), compare_parts);
     return status;
+}
+
+static void set_shares(struct builder *builder, const struct lp_stage_iterations *iterations)
+{
+    const llmperf_iteration_stats *busy = &iterations->times[LP_TIME_BUSY];
+    double first_ms = fmax(0, iterations->first.busy_ms);
+
+    builder->share = lp_steady_sum(iterations, LP_TIME_BUSY) / builder->calls / busy->sum_ms;
+    builder->sampled = iterations->sampled;
+    builder->estimated =
+        iterations->sampled && !isnan(busy->estimate_low_ms)
+            ? busy->estimate_ms / (first_ms + (double)busy->estimate_calls * busy->estimate_ms)
+            : (double)NAN;
 }
 
 int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_findings *findings)
@@ -474,9 +511,8 @@ int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_finding
             continue;
         builder.calls = lp_steady_count(iterations, LP_TIME_ELAPSED);
         builder.all_calls = (double)iterations->times[LP_TIME_ELAPSED].count;
-        builder.steady = lp_steady_sum(iterations, LP_TIME_BUSY) / builder.calls /
-                         (iterations->times[LP_TIME_BUSY].sum_ms / builder.all_calls);
-        fresh.elapsed_ms = lp_steady_sum(iterations, LP_TIME_ELAPSED) / builder.calls;
+        set_shares(&builder, iterations);
+        fresh.elapsed_ms = mean_of(&builder, iterations, LP_TIME_ELAPSED, &fresh.half_ms);
         if (lp_vector_push(&waterfalls->rows, fresh) < 0)
             return LLMPERF_ENOMEM;
         builder.out = &waterfalls->rows.items[waterfalls->rows.count - 1];

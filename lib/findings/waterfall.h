@@ -41,10 +41,12 @@ struct lp_waterfall_part {
                                  stage; NULL: none */
     const char *kernel_class; /* KERNELS; NULL: not known */
     double ms;                /* KERNELS: above their lower bound; below 0 for OVERLAP */
-    double busy_ms;           /* KERNELS, NESTED: duration; NaN: other parts */
-    double bound_ms;          /* KERNELS: lower bound of the model's operators that they are; NaN:
-                                 no operator is known to be theirs */
-    double good_ms; /* KERNELS with a bound: at the rates that good kernels reach (achievable.h) */
+    double half_ms; /* half of the 95 % interval of ms and busy_ms: the sum of those of its kernels;
+                       0: all calls were collected; NaN: no interval */
+    double busy_ms; /* KERNELS, NESTED: duration; NaN: other parts */
+    double bound_ms; /* KERNELS: lower bound of the model's operators that they are; NaN:
+                        no operator is known to be theirs */
+    double good_ms;  /* KERNELS with a bound: at the rates that good kernels reach (achievable.h) */
     const char *source; /* where these rates are from; NULL: 80 % of the bound, assumed */
     double calls;       /* KERNELS, NESTED: how many ran */
     const char *kernel; /* KERNELS: the one with most time */
@@ -66,10 +68,10 @@ double lp_kernel_spread(const llmperf_kernel_stats *kernel);
 
 /** The parts add up to elapsed_ms. */
 struct lp_waterfall {
-    const char *region; /* path of the stage */
-    size_t finding;     /* its row in findings->regions */
-    double elapsed_ms;
-    const char *bound_reason; /* why no lower bound of operators is known; NULL: it is */
+    const char *region;         /* path of the stage */
+    size_t finding;             /* its row in findings->regions */
+    double elapsed_ms, half_ms; /* as of a part */
+    const char *bound_reason;   /* why no lower bound of operators is known; NULL: it is */
     LP_VECTOR(struct lp_waterfall_part) parts; /* by kind; of each the longest first */
     LP_VECTOR(struct lp_waterfall_kernel) kernels;
 };

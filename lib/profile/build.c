@@ -32,6 +32,7 @@ int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
     const struct lp_path *path = lp_path_get(node);
     uint32_t stage = lp_path_stage(node);
 
+    LP_NO_ESTIMATE(&row.stats);
     row.stats.energy_j = row.stats.energy_error_j = row.stats.sm_clock_mhz = NAN;
     row.stats.struct_size = sizeof(row.stats);
     row.stats.active_ms = row.stats.collected_wall_ms = NAN;
@@ -84,6 +85,7 @@ int lp_profile_add_kernel(llmperf_profile *profile, const llmperf_kernel_stats *
     row.stats.name = lp_profile_text(profile, stats->name);
     row.stats.region = lp_profile_text(profile, stats->region);
     row.stats.captured_in = NULL;
+    LP_NO_ESTIMATE(&row.stats);
     if (!row.stats.name || (stats->region && !row.stats.region))
         return lp_out_of_memory();
     if (durations_ns && count > 0 && (status = measure(profile, &row, durations_ns, count)) < 0)

@@ -124,6 +124,11 @@ struct llmperf_profile {
 /* Facts "kernel_class.0", … are the names of the kernel classes of iterations. */
 #define LP_CLASS_FACT "kernel_class."
 
+/** Of a row with an estimate for all calls: nothing was sampled. */
+#define LP_NO_ESTIMATE(row)                                                                        \
+    ((row)->estimate_collected = LLMPERF_UNKNOWN, (row)->estimate_reason = NULL,                   \
+     (row)->estimate_ms = (row)->estimate_low_ms = (row)->estimate_high_ms = NAN)
+
 /** Free what was computed from the profile; call it when the profile changes. */
 void lp_profile_forget(llmperf_profile *profile);
 

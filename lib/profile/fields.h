@@ -180,6 +180,7 @@ enum lp_unknown {
     F(NUMBER, energy_j, "J", APART, NO_ENERGY, "energy_j", "region_energy_joules_total", "energy of the GPU during the calls of a stage, nested stages included") \
     F(NUMBER, energy_error_j, "J", APART, NO_ENERGY, "energy_error_j") \
     F(NUMBER, sm_clock_mhz, "MHz", APART, NO_ENERGY, "sm_clock_mhz") \
+    LP_ESTIMATE_FIELDS(F, APART, APART) \
     F(BLOB, wall_histogram, "", APART, NO_INSTANCE, NULL)
 
 /** llmperf_kernel_stats */
@@ -199,6 +200,7 @@ enum lp_unknown {
     F(NUMBER, max_ms, "ms", MAX, NOT_COLLECTED, "max_ms") \
     LP_PERCENTILES(LP_KERNEL_PERCENTILE, F) \
     F(NUMBER, share, "1", SHARE, NOT_COLLECTED, "share") \
+    LP_ESTIMATE_FIELDS(F, SUM, FIRST) \
     F(BLOB, histogram, "", QUANTILE, NOT_COLLECTED, NULL)
 
 /** llmperf_kernel_shape */
@@ -262,7 +264,8 @@ enum lp_unknown {
     F(COUNT, calls, "", DERIVED, NEVER, "calls") \
     F(NUMBER, total_time_ms, "ms", DERIVED, NO_INSTANCE, "total_time_ms") \
     F(NUMBER, cuda_time_ms, "ms", DERIVED, NO_DEVICE, "cuda_time_ms") \
-    F(NUMBER, mean_ms, "ms", DERIVED, NO_INSTANCE, "mean_ms")
+    F(NUMBER, mean_ms, "ms", DERIVED, NO_INSTANCE, "mean_ms") \
+    LP_ESTIMATE_FIELDS(F, DERIVED, DERIVED)
 
 /** llmperf_iteration_stats */
 #define LP_SPREAD_FIELDS(F) \

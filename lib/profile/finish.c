@@ -156,6 +156,7 @@ static llmperf_operator_stats *find_operator(llmperf_profile *profile, struct lp
     fresh.name = name;
     fresh.stage = region->stage;
     fresh.cuda_time_ms = NAN;
+    LP_NO_ESTIMATE(&fresh);
     if (lp_vector_push(&profile->operators, fresh) < 0 || lp_hashmap_put(rows, key, stage, row) < 0)
         return NULL;
     return &profile->operators.items[row];
@@ -178,15 +179,21 @@ static bool is_inside_itself(const llmperf_region_stats *region)
 static void add_to_operator(llmperf_operator_stats *stats, const llmperf_region_stats *region,
                             bool again)
 {
-    bool inside = is_inside_itself(region);
+    bool inside = is_inside_itself(region), first = isnan(stats->cuda_time_ms);
 
     if (!again)
         stats->calls += region->instances;
     if (!again && !inside && !isnan(region->wall_sum_ms))
         stats->total_time_ms += region->wall_sum_ms;
-    if (!inside && !isnan(region->gpu_busy_ms))
-        stats->cuda_time_ms =
-            (isnan(stats->cuda_time_ms) ? 0 : stats->cuda_time_ms) + region->gpu_busy_ms;
+    if (inside || isnan(region->gpu_busy_ms))
+        return;
+    stats->cuda_time_ms = (first ? 0 : stats->cuda_time_ms) + region->gpu_busy_ms;
+    stats->estimate_collected = region->estimate_collected;
+    stats->estimate_ms = (first ? 0 : stats->estimate_ms) + region->estimate_ms;
+    stats->estimate_low_ms = (first ? 0 : stats->estimate_low_ms) + region->estimate_low_ms;
+    stats->estimate_high_ms = (first ? 0 : stats->estimate_high_ms) + region->estimate_high_ms;
+    if (!stats->estimate_reason)
+        stats->estimate_reason = region->estimate_reason;
 }
 
 static const char *label_of(const llmperf_operator_stats *stats)

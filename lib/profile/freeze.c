@@ -261,6 +261,13 @@ double lp_collected_ms(const llmperf_region_stats *row)
     return (row->wall_sum_ms - fmax(0, row->window_ms)) * (1 - fmax(0, row->skipped_fraction));
 }
 
+double lp_collected_busy_ms(const llmperf_region_stats *row)
+{
+    return row->estimate_low_ms > 0 && row->skipped_fraction > 0
+               ? row->estimate_ms * (1 - row->skipped_fraction)
+               : row->gpu_busy_ms;
+}
+
 /* Time that the device work of a row is part of. */
 static double collected_time_ms(const llmperf_region_stats *row)
 {
@@ -352,6 +359,7 @@ static int add_region_row(struct freezer *freezer, uint32_t node, uint32_t row)
         fill_no_device(freezer, &region.stats, node);
     else
         fill_device(freezer, &region.stats, row);
+    lp_iterations_estimate_region(&freezer->totals->iterations, node, row, &region.stats);
     if (host && host->wall.count > 0 &&
         lp_profile_histogram(freezer->profile, &host->wall.histogram, &region.wall) < 0)
         return LLMPERF_ENOMEM;
@@ -409,6 +417,9 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
     stats->mean_ms = to_ms(total->total_ns) / (double)total->calls;
     stats->min_ms = to_ms(total->min_ns);
     stats->max_ms = to_ms(total->max_ns);
+    lp_iterations_estimate_kernel(&freezer->totals->iterations, total->node,
+                                  (size_t)(total - freezer->totals->kernels.items),
+                                  !freezer->totals->sampled, stats);
     lp_set_percentiles(LP_ROW_KERNEL, stats, &total->durations, stats->min_ms, stats->max_ms);
     if (!stats->name || (!stats->region && total->node != LP_PATH_UNKNOWN))
         return lp_error(LLMPERF_ENOMEM, "out of memory");

@@ -6,6 +6,14 @@
 
 /* clang-format off */
 
+/** Device time over all calls of a sampled stage. */
+#define LP_ESTIMATE_FIELDS(F, merge, merge_reason) \
+    F(COUNT, estimate_collected, "", merge, OTHER, "estimate.collected") \
+    F(NUMBER, estimate_ms, "ms", merge, OTHER, "estimate.total") \
+    F(NUMBER, estimate_low_ms, "ms", merge, OTHER, "estimate.low") \
+    F(NUMBER, estimate_high_ms, "ms", merge, OTHER, "estimate.high") \
+    F(TEXT, estimate_reason, "", merge_reason, OTHER, "estimate.reason")
+
 /** ranks */
 #define LP_RANK_FIELDS(F) \
     F(NAME, region, "", KEY, NEVER, "region", NULL, "path of a stage on which several GPUs work together") \

@@ -101,6 +101,10 @@ void lp_iterations_begin(struct lp_iterations *iterations, uint32_t unit, uint32
     fresh.calls.capacity = work->calls.capacity;
     fresh.kept.events.items = work->kept.events.items;
     fresh.kept.events.capacity = work->kept.events.capacity;
+    for (size_t by = 0; by < LP_SAMPLED_BY; by++) {
+        fresh.times[by].items = work->times[by].items;
+        fresh.times[by].capacity = work->times[by].capacity;
+    }
     fresh.kept.wanted = collected && window == 0 && is_kept(iterations, node);
     fresh.kept.begin_ns = begin_ns;
     *work = fresh;
@@ -411,6 +415,16 @@ void lp_iterations_chance(struct lp_iterations *iterations, uint32_t unit, uint3
     work->chance = chance | (stage->sampling ? 0 : LP_CHANCE_FIRST);
     if (!stage->sampling && !(stage->sampling = calloc(1, sizeof(*stage->sampling))))
         iterations->failed = true;
+    iterations->sampled = true;
+}
+
+struct lp_unit_work *lp_iterations_sampled(const struct lp_iterations *iterations, uint32_t unit)
+{
+    struct lp_unit_work *work = find_work(iterations, unit), *sampled = NULL;
+
+    for (; work; work = find_work(iterations, work->parent))
+        sampled = work->chance ? work : sampled;
+    return sampled;
 }
 
 static uint64_t known(uint64_t quantity)
@@ -517,20 +531,16 @@ _Static_assert(LP_TIMES + LLMPERF_ITERATION_CLASSES <= LP_SAMPLED_VALUES, "all h
 
 #define VALUE(constant, name, ...) row->name##_ms,
 
-static void sample_unit(const struct lp_stage_total *stage, const struct lp_unit_work *work,
-                        const llmperf_iteration *row)
+static int sample_unit(const struct lp_stage_total *stage, const struct lp_unit_work *work,
+                       const llmperf_iteration *row)
 {
     uint64_t flops = work->quantities[LLMPERF_QUANTITY_FLOPS];
     uint64_t size = flops ? flops : work->quantities[LLMPERF_QUANTITY_TOKENS];
-    struct lp_sampled_call call = { work->chance,
-                                    row->activities != LLMPERF_UNKNOWN,
-                                    row->wall_ms,
-                                    (double)size,
-                                    { LP_ITERATION_TIMES(VALUE) } };
+    struct lp_sampled_call call = { work->chance, row->activities != LLMPERF_UNKNOWN, row->wall_ms,
+                                    (double)size, { LP_ITERATION_TIMES(VALUE) },      work->times };
 
     memcpy(call.values + LP_TIMES, row->class_ms, sizeof(row->class_ms));
-    if (stage->sampling && work->window == 0)
-        lp_stage_sampling_add(stage->sampling, &call);
+    return stage->sampling && work->window == 0 ? lp_stage_sampling_add(stage->sampling, &call) : 0;
 }
 
 static void add_amount(struct lp_stage_amount *amount, uint64_t quantity, bool collected)
@@ -666,46 +676,7 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     if (work->kept.wanted && with_device && work->kept.total > 0)
         keep_call(stage, work, iterations->sequence);
     if (count_unit(iterations, stage, work, with_device) < 0 ||
-        add_active(iterations, stage, work) < 0)
+        add_active(iterations, stage, work) < 0 || sample_unit(stage, work, row_out) < 0)
         iterations->failed = true;
-    sample_unit(stage, work, row_out);
     return true;
-}
-
-void lp_iterations_clear(struct lp_iterations *iterations)
-{
-    for (size_t i = 0; i < iterations->works.count; i++) {
-        if (iterations->works.items[i]) {
-            lp_vector_clear(&iterations->works.items[i]->spans);
-            lp_vector_clear(&iterations->works.items[i]->calls);
-            lp_kept_call_clear(&iterations->works.items[i]->kept);
-        }
-        free(iterations->works.items[i]);
-    }
-    for (size_t i = 0; i < iterations->stages.count; i++) {
-        struct lp_stage_total *stage = &iterations->stages.items[i];
-
-        free(stage->path);
-        lp_kept_call_clear(&stage->kept);
-        free(stage->sampling);
-        for (size_t k = 0; k < LP_TIMES; k++)
-            lp_distribution_clear(&stage->times[k]);
-        for (size_t k = 0; k < LLMPERF_ITERATION_CLASSES; k++) {
-            if (stage->classes[k])
-                lp_distribution_clear(stage->classes[k]);
-            free(stage->classes[k]);
-        }
-    }
-    for (size_t i = 0; i < iterations->devices.count; i++)
-        lp_vector_clear(&iterations->devices.items[i].work.spans);
-    lp_vector_clear(&iterations->devices);
-    lp_vector_clear(&iterations->works);
-    lp_windows_clear(&iterations->windows);
-    lp_host_calls_clear(&iterations->host_calls);
-    lp_vector_clear(&iterations->stages);
-    lp_busy_clear(&iterations->active);
-    free(iterations->recent);
-    lp_hashmap_clear(&iterations->stage_rows);
-    lp_hashmap_clear(&iterations->begun);
-    lp_energy_clear(&iterations->energy);
 }

@@ -54,6 +54,7 @@ struct lp_unit_work {
     struct lp_device_end nested; /* of the units directly in it */
     uint64_t started_ns;         /* begin of its elapsed time */
     struct lp_kept_call kept;
+    lp_sampled_times times[LP_SAMPLED_BY]; /* of a sampled unit */
 };
 
 /** While the GPU waits this long for a launch, the host does something else than launching. */
@@ -102,6 +103,7 @@ struct lp_iterations {
     uint64_t sequence;  /* of the newest iteration */
     uint64_t late;      /* activities that came after their unit was done */
     uint64_t unordered; /* activities that started before the folded part */
+    bool sampled;       /* units were chosen by chance */
     bool failed;
 };
 
@@ -122,6 +124,9 @@ struct lp_unit_work *lp_iterations_end(struct lp_iterations *iterations, uint32_
 
 void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activity *activity,
                        uint8_t kernel_class);
+
+/** The unit that sampling chose, which is the given one or one around it; NULL: none. */
+struct lp_unit_work *lp_iterations_sampled(const struct lp_iterations *iterations, uint32_t unit);
 
 /** Count an activity of any or no unit for its device. */
 void lp_iterations_add_to_device(struct lp_iterations *iterations,
@@ -161,6 +166,13 @@ double lp_iterations_fraction(const struct lp_iterations *iterations);
 /** Set the times of a stage's calls; NaN for other paths. All intervals must be settled. */
 void lp_iterations_fill(const struct lp_iterations *iterations, uint32_t node,
                         llmperf_region_stats *stats);
+
+/** Set what the sample says of all calls, in a row of the totals that has all its other times.
+ * @param all  All calls were collected. */
+void lp_iterations_estimate_region(const struct lp_iterations *iterations, uint32_t node,
+                                   size_t row, llmperf_region_stats *stats);
+void lp_iterations_estimate_kernel(const struct lp_iterations *iterations, uint32_t node,
+                                   size_t row, bool all, llmperf_kernel_stats *stats);
 
 /** Add the rows so far to a profile. 0 or LLMPERF_ENOMEM. */
 int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names *names,

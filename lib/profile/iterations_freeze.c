@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Makes the iteration rows of a profile. */
+/** The end of iterations: their rows in a profile, what they say of its other rows, their memory.
+ */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
 #include "lib/profile/iterations.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
+
+/* Calls at a time that are more than calls that only touch. */
+#define AT_ONCE 1.05
 
 static int add_stats(llmperf_profile *profile, const char *region, const char *quantity,
                      bool is_class, const struct lp_distribution *distribution,
@@ -25,8 +30,8 @@ static int add_stats(llmperf_profile *profile, const char *region, const char *q
     stats->std_ms = lp_distribution_std(distribution);
     stats->min_ms = (double)distribution->min_ns / 1e6;
     stats->max_ms = (double)distribution->max_ns / 1e6;
-    stats->estimate_calls = stats->estimate_collected = LLMPERF_UNKNOWN;
-    stats->estimate_ms = stats->estimate_low_ms = stats->estimate_high_ms = NAN;
+    stats->estimate_calls = LLMPERF_UNKNOWN;
+    LP_NO_ESTIMATE(stats);
     if (sampling)
         lp_stage_sampling_estimate(sampling, index, stats);
     lp_set_percentiles(LP_ROW_SPREAD, stats, &distribution->histogram, stats->min_ms,
@@ -197,6 +202,75 @@ double lp_iterations_fraction(const struct lp_iterations *iterations)
     return share_within(iterations, LP_PATH_ROOT);
 }
 
+/* The sample that the calls of a path are part of: of the outermost sampled stage; NULL: none. Did
+ * calls of a stage around it run at the same time? Then those that were not collected had other
+ * work beside them. */
+static const struct lp_stage_sampling *sampling_of(const struct lp_iterations *iterations,
+                                                   uint32_t node, bool *at_once_out)
+{
+    const struct lp_stage_sampling *outermost = NULL;
+
+    for (; iterations->sampled && node != LP_PATH_ROOT && node != LP_PATH_UNKNOWN;
+         node = lp_path_get(node)->parent) {
+        uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
+        const struct lp_stage_total *stage =
+            row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
+
+        if (!stage)
+            continue;
+        outermost = stage->sampling ? stage->sampling : outermost;
+        *at_once_out |= (double)stage->times[LP_TIME_WALL].sum_ns >
+                        AT_ONCE * (double)iterations->active.rows.items[row].own.ns;
+    }
+    return outermost;
+}
+
+/* What the sample says of all calls.
+ * @param share  Part of the estimated time that the row reports. */
+#define SET_ESTIMATE(row, total, share)                                                            \
+    ((row)->estimate_collected = (total).collected, (row)->estimate_reason = (total).reason,       \
+     (row)->estimate_ms = (share) * (total).ms, (row)->estimate_low_ms = (share) * (total).low_ms, \
+     (row)->estimate_high_ms = (share) * (total).high_ms)
+
+/* Regions have the union of their intervals, which is estimated as the same part of their sum. */
+void lp_iterations_estimate_region(const struct lp_iterations *iterations, uint32_t node,
+                                   size_t row, llmperf_region_stats *stats)
+{
+    bool at_once = false;
+    const struct lp_stage_sampling *sampling = sampling_of(iterations, node, &at_once);
+    double sum_ms = stats->kernel_ms + stats->memcpy_ms + stats->memset_ms;
+    struct lp_sampled_total total;
+
+    LP_NO_ESTIMATE(stats);
+    if (!sampling || !(sum_ms > 0)) {
+        if (stats->skipped_fraction > 0 && stats->skipped_fraction < 1)
+            stats->estimate_reason = iterations->sampled ? LP_PART_COLLECTED : LP_CHANCE_UNKNOWN;
+        return;
+    }
+    total = lp_stage_sampling_total(sampling, LP_SAMPLED_REGIONS, row);
+    if (at_once) {
+        total.low_ms = total.high_ms = NAN;
+        total.reason = "calls ran at the same time";
+    }
+    SET_ESTIMATE(stats, total, stats->gpu_busy_ms / sum_ms);
+}
+
+void lp_iterations_estimate_kernel(const struct lp_iterations *iterations, uint32_t node,
+                                   size_t row, bool all, llmperf_kernel_stats *stats)
+{
+    bool at_once = false;
+    const struct lp_stage_sampling *sampling = sampling_of(iterations, node, &at_once);
+    struct lp_sampled_total total;
+
+    LP_NO_ESTIMATE(stats);
+    if (!sampling) {
+        stats->estimate_reason = all ? NULL : LP_CHANCE_UNKNOWN;
+        return;
+    }
+    total = lp_stage_sampling_total(sampling, LP_SAMPLED_KERNELS, row);
+    SET_ESTIMATE(stats, total, 1);
+}
+
 void lp_iterations_fill(const struct lp_iterations *iterations, uint32_t node,
                         llmperf_region_stats *stats)
 {
@@ -235,4 +309,45 @@ int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names
                                      "long by at most their durations; totals are correct",
                                      (unsigned long long)iterations->unordered);
     return status;
+}
+
+void lp_iterations_clear(struct lp_iterations *iterations)
+{
+    for (size_t i = 0; i < iterations->works.count; i++) {
+        if (iterations->works.items[i]) {
+            lp_vector_clear(&iterations->works.items[i]->spans);
+            lp_vector_clear(&iterations->works.items[i]->calls);
+            lp_kept_call_clear(&iterations->works.items[i]->kept);
+            for (size_t by = 0; by < LP_SAMPLED_BY; by++)
+                lp_vector_clear(&iterations->works.items[i]->times[by]);
+        }
+        free(iterations->works.items[i]);
+    }
+    for (size_t i = 0; i < iterations->stages.count; i++) {
+        struct lp_stage_total *stage = &iterations->stages.items[i];
+
+        free(stage->path);
+        lp_kept_call_clear(&stage->kept);
+        lp_stage_sampling_clear(stage->sampling);
+        free(stage->sampling);
+        for (size_t k = 0; k < LP_TIMES; k++)
+            lp_distribution_clear(&stage->times[k]);
+        for (size_t k = 0; k < LLMPERF_ITERATION_CLASSES; k++) {
+            if (stage->classes[k])
+                lp_distribution_clear(stage->classes[k]);
+            free(stage->classes[k]);
+        }
+    }
+    for (size_t i = 0; i < iterations->devices.count; i++)
+        lp_vector_clear(&iterations->devices.items[i].work.spans);
+    lp_vector_clear(&iterations->devices);
+    lp_vector_clear(&iterations->works);
+    lp_windows_clear(&iterations->windows);
+    lp_host_calls_clear(&iterations->host_calls);
+    lp_vector_clear(&iterations->stages);
+    lp_busy_clear(&iterations->active);
+    free(iterations->recent);
+    lp_hashmap_clear(&iterations->stage_rows);
+    lp_hashmap_clear(&iterations->begun);
+    lp_energy_clear(&iterations->energy);
 }

@@ -306,9 +306,17 @@ int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t proce
 int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
                           const llmperf_region_stats *stats);
 
+/** Why there is no estimate for all calls: of a region around sampled stages, and of others. */
+#define LP_PART_COLLECTED "only part of each call was collected: see the stages inside it"
+#define LP_CHANCE_UNKNOWN "the chance with which calls were collected is not known"
+
 /** Wall time of the part of a row's work that has device numbers, ms; without sampling all of it.
  */
 double lp_collected_ms(const llmperf_region_stats *row);
+
+/** Busy time of the device in that part of the work; by the estimate for all calls, where there is
+ * one. */
+double lp_collected_busy_ms(const llmperf_region_stats *row);
 
 /** A row of shapes with the keys of a kernel's row; all else is unknown. Its geometry and memory.
  */

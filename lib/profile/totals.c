@@ -429,6 +429,37 @@ static void add_to_window(struct lp_totals *totals, struct lp_window_total *wind
     lp_iterations_add(&totals->iterations, activity, kernel->kernel_class);
 }
 
+static int add_time(struct lp_unit_work *unit, enum lp_sampled_by by, size_t row, uint64_t ns)
+{
+    lp_sampled_times *times = &unit->times[by];
+
+    while (times->count <= row && row < LP_SAMPLED_ROWS)
+        if (lp_vector_push(times, 0) < 0)
+            return LLMPERF_ENOMEM;
+    if (row < LP_SAMPLED_ROWS)
+        times->items[row] += ns;
+    return 0;
+}
+
+/* A region has the time of its nested regions, up to the stage whose call was chosen. */
+static void add_to_sample(struct lp_totals *totals, const struct lp_kernel_total *kernel,
+                          const struct lp_activity *activity)
+{
+    struct lp_unit_work *unit = lp_iterations_sampled(&totals->iterations, activity->unit);
+    uint64_t ns = activity->end_ns - activity->start_ns;
+    uint32_t row = kernel->row;
+    int status =
+        unit ? add_time(unit, LP_SAMPLED_KERNELS, (size_t)(kernel - totals->kernels.items), ns) : 0;
+
+    while (unit && status == 0 && row != LP_BUSY_TOP) {
+        const struct lp_device_total *region = &totals->devices.items[row];
+
+        status = add_time(unit, LP_SAMPLED_REGIONS, row, ns);
+        row = region->node == unit->node ? LP_BUSY_TOP : region->parent;
+    }
+    totals->failed |= status < 0;
+}
+
 void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *activities,
                           size_t count)
 {
@@ -450,5 +481,7 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
         lp_iterations_add_to_device(&totals->iterations, &activities[i]);
         lp_iterations_add(&totals->iterations, &activities[i], kernel->kernel_class);
         lp_collectives_add(totals, kernel, &activities[i]);
+        if (totals->iterations.sampled)
+            add_to_sample(totals, kernel, &activities[i]);
     }
 }

@@ -15,6 +15,10 @@
 /* Expectations are used if the variance becomes smaller than this share. */
 #define USEFUL 0.5
 
+/* The same for a value that is only a part of what is expected: of a kernel that does not run in
+ * all calls, few slow calls of the sample could make an expectation look useful by chance. */
+#define USEFUL_PART 0.2
+
 /* Calls that are needed to know the moments of host times. */
 #define BLOCK_LEAST 16.0
 
@@ -148,15 +152,15 @@ void lp_estimate_add(struct lp_estimate *estimate, double weight, double value,
 /* Mean without (expectation < 0) or with an expectation, relative to the origin; and the variance
  * of it. */
 static double mean_with(const struct lp_estimate *estimate, const struct lp_host_times *times,
-                        int expectation, double *squared_out)
+                        int expectation, double share, double *squared_out)
 {
     double left[LP_ESTIMATE_TERMS] = { 0, 1 }, n = (double)estimate->count, sum = 0, mean;
     double weights = estimate->sums[0], known = 0;
 
     if (expectation >= 0) {
-        left[2 + expectation] = -1;
-        known = times->expected.ms[expectation] / (double)times->calls -
-                estimate->origin[2 + expectation];
+        left[2 + expectation] = -share;
+        known = share * (times->expected.ms[expectation] / (double)times->calls -
+                         estimate->origin[2 + expectation]);
     }
     for (int i = 1; i < LP_ESTIMATE_TERMS; i++)
         left[0] -= left[i] * estimate->sums[i] / weights;
@@ -179,8 +183,13 @@ static double freedom_of(const struct lp_host_moments *moments, double calls)
                : freedom;
 }
 
+double lp_estimate_plain(const struct lp_estimate *estimate)
+{
+    return estimate->sums[1] / estimate->sums[0] + estimate->origin[1];
+}
+
 struct lp_estimated lp_estimate_mean(const struct lp_estimate *estimate,
-                                     const struct lp_host_times *times)
+                                     const struct lp_host_times *times, double share)
 {
     struct lp_estimated mean = { NAN, NAN, 0, 0, 0 };
     struct lp_host_times closed = *times;
@@ -189,13 +198,13 @@ struct lp_estimated lp_estimate_mean(const struct lp_estimate *estimate,
 
     if (estimate->count == 0)
         return mean;
-    mean.mean = mean_with(estimate, times, -1, &squared);
+    mean.mean = mean_with(estimate, times, -1, share, &squared);
     mean.calls = estimate->factor_4 > 0
                      ? estimate->factor_2 * estimate->factor_2 / estimate->factor_4
                      : (double)estimate->count;
     for (int i = 0; mean.calls >= LP_ESTIMATE_CALLS && i < LP_EXPECTATIONS; i++) {
-        other = mean_with(estimate, times, i, &with);
-        if (!may_expect(times, i) || !(with < USEFUL * squared))
+        other = mean_with(estimate, times, i, share, &with);
+        if (!may_expect(times, i) || !(with < (share < 1 ? USEFUL_PART : USEFUL) * squared))
             continue;
         mean.mean = other;
         squared = with;

@@ -78,7 +78,11 @@ struct lp_estimated {
     double freedom; /* degrees of freedom of the variance */
 };
 
+/** @param share  Part of what is expected of a call that is expected of this value; 1: all. */
 struct lp_estimated lp_estimate_mean(const struct lp_estimate *estimate,
-                                     const struct lp_host_times *times);
+                                     const struct lp_host_times *times, double share);
+
+/** Mean of the sample, weighted; NaN: no call. */
+double lp_estimate_plain(const struct lp_estimate *estimate);
 
 #endif

@@ -72,7 +72,7 @@ int lp_merge_shape(struct lp_merged_rows *rows, llmperf_profile *out,
     return 0;
 }
 
-/* Processes that work together choose the same calls, so their errors may be the same: half widths
+/* Processes that work together wait for each other, so their errors may be the same: half widths
  * are added as means are. */
 static int merge_estimates(llmperf_profile *out, llmperf_iteration_stats *into,
                            const llmperf_iteration_stats *more)
@@ -80,9 +80,8 @@ static int merge_estimates(llmperf_profile *out, llmperf_iteration_stats *into,
     double a = (double)into->estimate_calls, b = (double)more->estimate_calls;
 
     if (into->estimate_calls == LLMPERF_UNKNOWN || more->estimate_calls == LLMPERF_UNKNOWN) {
-        into->estimate_calls = into->estimate_collected = LLMPERF_UNKNOWN;
-        into->estimate_ms = into->estimate_low_ms = into->estimate_high_ms = NAN;
-        into->estimate_reason = NULL;
+        into->estimate_calls = LLMPERF_UNKNOWN;
+        LP_NO_ESTIMATE(into);
         return 0;
     }
     into->estimate_calls += more->estimate_calls;

@@ -29,6 +29,10 @@ int main(int argc, char **argv)
                        100.0 * row->covered / row->printed);
             else
                 printf("– | 0 of %u | – |\n", row->runs);
+            for (size_t p = 0; p < COVERAGE_PARTS; p++)
+                fprintf(stderr, "    %s: %u of %u printed, %.1f %% covered\n", row->parts[p].what,
+                        row->parts[p].printed, row->parts[p].runs,
+                        100.0 * row->parts[p].covered / row->parts[p].printed);
             if (argc > 2 && row->reason)
                 fprintf(stderr, "    %s\n", row->reason);
         }

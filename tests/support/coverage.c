@@ -16,12 +16,16 @@
 #include "lib/regions/sampler.h"
 #include "lib/session/sampling.h"
 #include "lib/session/session.h"
+#include "llmperf/findings.h"
 #include "llmperf/profile.h"
 
 #define MS        1e6
 #define THREADS   2
+#define KERNELS   3 /* of a call */
 #define SETTLE_NS UINT64_C(50000000)
 #define BUDGET    10 /* permille */
+
+#define PEAK_TFLOPS 100.0
 
 /* Records make a call longer on the host: by a share, and by the time to switch them. */
 #define LONGER    0.2
@@ -35,7 +39,7 @@ struct call {
 struct thread {
     struct lp_thread state; /* for the sampler */
     uint64_t now_ns;
-    uint32_t node;
+    uint32_t node, inside_node; /* of its stage; of a region in that */
     size_t stage;
     uint64_t calls, pause_ns;
     bool inside;
@@ -49,11 +53,14 @@ struct run {
     uint64_t random, settled_ns, begin_ns;
     uint32_t correlation;
     struct lp_names names;
+    uint32_t kernels[KERNELS]; /* names */
     struct lp_totals *totals;
     struct lp_attribution *attribution;
     struct llmperf_session *session;
-    double sum_ms[COVERAGE_STAGES]; /* the truth */
+    double slower;                  /* busy times are multiplied by it */
+    double sum_ms[COVERAGE_STAGES]; /* the truth, without the first call */
     uint64_t calls[COVERAGE_STAGES];
+    double kernel_ms[COVERAGE_STAGES][KERNELS], flops[COVERAGE_STAGES]; /* with it */
 };
 
 struct program {
@@ -200,23 +207,51 @@ static void collect(enum lp_collect what)
     (void)what;
 }
 
-static void tell(struct run *run, const struct thread *thread, uint16_t kind, uint16_t detail,
-                 uint64_t value)
+static void tell_of(struct run *run, const struct thread *thread, uint32_t node, uint16_t kind,
+                    uint16_t detail, uint64_t value)
 {
-    const struct lp_record record = { thread->now_ns, value, thread->node, kind, detail };
+    const struct lp_record record = { thread->now_ns, value, node, kind, detail };
 
     lp_attribution_host(run->attribution, thread->state.index, &record, 1);
 }
 
-static void run_kernel(struct run *run, const struct thread *thread, double busy_ms)
+static void tell(struct run *run, const struct thread *thread, uint16_t kind, uint16_t detail,
+                 uint64_t value)
 {
-    struct lp_activity kernel = { .start_ns = thread->now_ns,
-                                  .end_ns = thread->now_ns + (uint64_t)(busy_ms * MS),
-                                  .correlation = ++run->correlation,
-                                  .kind = LLMPERF_ACTIVITY_KERNEL };
+    tell_of(run, thread, thread->node, kind, detail, value);
+}
 
-    tell(run, thread, LP_RECORD_LAUNCH, LP_LAUNCH_KERNEL, run->correlation);
-    lp_attribution_activities(run->attribution, &kernel, 1);
+/* One kernel after the other; the second is in a region of its own. */
+static void run_kernels(struct run *run, const struct thread *thread, const double ms[KERNELS])
+{
+    uint64_t start_ns = thread->now_ns;
+
+    for (size_t i = 0; i < KERNELS; i++) {
+        struct lp_activity kernel = { .start_ns = start_ns,
+                                      .end_ns = start_ns + (uint64_t)(ms[i] * MS),
+                                      .correlation = ++run->correlation,
+                                      .name = run->kernels[i],
+                                      .kind = LLMPERF_ACTIVITY_KERNEL };
+        uint32_t node = i == 1 ? thread->inside_node : thread->node;
+
+        if (ms[i] <= 0)
+            continue;
+        if (i == 1)
+            tell_of(run, thread, node, LP_RECORD_REGION_BEGIN, 0, 0);
+        tell_of(run, thread, node, LP_RECORD_LAUNCH, LP_LAUNCH_KERNEL, run->correlation);
+        lp_attribution_activities(run->attribution, &kernel, 1);
+        if (i == 1)
+            tell_of(run, thread, node, LP_RECORD_REGION_END, 0, 0);
+        start_ns = kernel.end_ns;
+    }
+}
+
+/* Shares of the busy time that vary; the third kernel runs in some calls. */
+static void divide(struct run *run, double busy_ms, double ms[KERNELS])
+{
+    ms[0] = busy_ms * (0.6 + 0.05 * uniform(run));
+    ms[2] = uniform(run) < 0.4 ? 0.1 * busy_ms : 0;
+    ms[1] = busy_ms - ms[0] - ms[2];
 }
 
 static void begin_call(struct run *run, const struct program *program, struct thread *thread)
@@ -225,14 +260,19 @@ static void begin_call(struct run *run, const struct program *program, struct th
     uint16_t how = lp_sampler_open(&thread->state, thread->node, &chance);
     struct call call = program->next(run, thread, (double)(thread->now_ns - run->begin_ns) / 1e9);
     double first = thread->calls++ == 0 && run->calls[thread->stage] == 0 ? 20 : 1, wall_ms;
+    double ms[KERNELS];
 
     thread->inside = true;
     tell(run, thread, LP_RECORD_REGION_BEGIN, how, chance);
-    call.busy_ms *= first;
-    if (call.flops > 0)
-        tell(run, thread, LP_RECORD_COUNT, LLMPERF_QUANTITY_FLOPS, (uint64_t)call.flops);
+    call.busy_ms *= first * run->slower;
+    call.flops = floor(call.flops > 0 ? call.flops : 1e9);
+    tell(run, thread, LP_RECORD_COUNT, LLMPERF_QUANTITY_FLOPS, (uint64_t)call.flops);
+    run->flops[thread->stage] += call.flops;
+    divide(run, call.busy_ms, ms);
+    for (size_t i = 0; i < KERNELS; i++)
+        run->kernel_ms[thread->stage][i] += ms[i];
     if (how == LP_BEGIN_NOW)
-        run_kernel(run, thread, call.busy_ms);
+        run_kernels(run, thread, ms);
     if (!(chance & LP_CHANCE_FIRST)) {
         run->sum_ms[thread->stage] += call.busy_ms;
         run->calls[thread->stage]++;
@@ -288,6 +328,11 @@ static void simulate(struct run *run, const struct program *program)
             end_call(run, &run->threads[i]);
 }
 
+static const char *const kernel_names[KERNELS] = { "gemm", "attend", "sometimes" };
+
+static const char gpu[] =
+    "{\"gpus\": [{\"device\": 0, \"name\": \"any\", \"compute_capability\": \"9.0\"}]}";
+
 static void begin(struct run *run, const struct program *program, uint64_t seed)
 {
     struct lp_sampling *sampling = &run->session->sampling;
@@ -296,12 +341,14 @@ static void begin(struct run *run, const struct program *program, uint64_t seed)
 
     run->random = seed;
     run->begin_ns = run->settled_ns = 1000000000;
-    lp_names_intern(&run->names, "k");
+    for (size_t i = 0; i < KERNELS; i++)
+        run->kernels[i] = lp_names_intern(&run->names, kernel_names[i]);
     assert_non_null(run->totals = lp_totals_create(&run->names));
     sink = lp_totals_sink(run->totals);
     assert_non_null(run->attribution = lp_attribution_create(&sink));
     lp_attribution_sample(run->attribution);
     run->session->totals = run->totals;
+    lp_totals_sample(run->totals, true, NAN);
     assert_int_equal(lp_sampling_init(sampling, "LLM@prefill,LLM@decode_step", BUDGET), 0);
     sampling->on = true;
     sampling->switch_ns = SWITCH_NS;
@@ -314,6 +361,7 @@ static void begin(struct run *run, const struct program *program, uint64_t seed)
         thread->state.index = (uint32_t)i;
         thread->now_ns = run->begin_ns + i * UINT64_C(3000000000);
         thread->node = lp_path_intern(LP_PATH_ROOT, program->labels[i]);
+        thread->inside_node = lp_path_intern(thread->node, "LLM@attention");
         thread->stage = i > 0 && strcmp(program->labels[i], program->labels[0]) != 0;
     }
 }
@@ -343,29 +391,103 @@ static void judge(const struct run *run, const llmperf_profile *profile, size_t 
     coverage->covered += row.estimate_low_ms <= truth && truth <= row.estimate_high_ms;
 }
 
-static void run_once(const struct program *program, uint64_t seed, struct coverage *stages,
-                     size_t count)
+static void judge_part(struct coverage_part *part, const char *what, double truth, double low,
+                       double high)
+{
+    part->what = what;
+    part->runs++;
+    part->printed += isnan(low) ? 0 : 1;
+    part->covered += low <= truth && truth <= high;
+}
+
+static void judge_parts(const struct run *run, const llmperf_profile *profile, size_t stage,
+                        struct coverage *coverage)
+{
+    llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+    llmperf_region_stats region = LLMPERF_REGION_STATS_INIT;
+    llmperf_stage row = LLMPERF_STAGE_INIT;
+    const double *ms = run->kernel_ms[stage];
+
+    for (size_t i = 0; llmperf_profile_kernel(profile, i, &kernel) == 0; i++)
+        for (size_t k = 0; k < KERNELS; k++)
+            if (strcmp(kernel.name, kernel_names[k]) == 0 &&
+                strncmp(kernel.region, coverage->stage, strlen(coverage->stage)) == 0)
+                judge_part(&coverage->parts[k], kernel_names[k], ms[k], kernel.estimate_low_ms,
+                           kernel.estimate_high_ms);
+    for (size_t i = 0; llmperf_profile_region(profile, i, &region) == 0; i++)
+        if (region.depth == 1 &&
+            strncmp(region.path, coverage->stage, strlen(coverage->stage)) == 0)
+            judge_part(&coverage->parts[KERNELS], "region", ms[1], region.estimate_low_ms,
+                       region.estimate_high_ms);
+    for (size_t i = 0; llmperf_profile_stage(profile, i, &row) == 0; i++)
+        if (strcmp(row.path, coverage->stage) == 0)
+            judge_part(&coverage->parts[KERNELS + 1], "MFU",
+                       run->flops[stage] / ((ms[0] + ms[1] + ms[2]) * 1e9 * PEAK_TFLOPS),
+                       row.mfu_low, row.mfu_high);
+}
+
+static struct run *new_run(double slower)
 {
     struct run *run = calloc(1, sizeof(*run));
-    const llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
-    llmperf_profile *profile = NULL;
 
     assert_non_null(run);
     assert_non_null(run->session = calloc(1, sizeof(*run->session)));
+    run->slower = slower;
+    return run;
+}
+
+static void free_run(struct run *run)
+{
+    free(run->session);
+    free(run);
+}
+
+static llmperf_profile *profile_of(struct run *run, const struct program *program, uint64_t seed)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+    llmperf_profile *profile = NULL;
+
     begin(run, program, seed);
     simulate(run, program);
     lp_attribution_settle(run->attribution, 0, true);
+    ledger.launches_expected = ledger.kernels_seen = ledger.kernels_attributed = run->correlation;
+    ledger.sampled_fraction = lp_totals_sampled_fraction(run->totals);
+    ledger.verdict = LLMPERF_VERDICT_SAMPLED;
+    assert_int_equal(setenv("LLMPERF_PEAK_TFLOPS", "100", 1), 0); /* PEAK_TFLOPS */
     assert_int_equal(lp_totals_freeze(run->totals, &ledger, 1, &profile), 0);
-    for (size_t i = 0; i < count; i++)
-        judge(run, profile, i, &stages[i]);
-    llmperf_profile_free(profile);
+    assert_int_equal(lp_profile_set_fact(profile, LP_DTYPE_FACT, "bf16"), 0);
+    assert_int_equal(lp_profile_set_fact(profile, "tier", "light"), 0);
+    assert_int_equal(lp_profile_set_fact(profile, "env", gpu), 0);
+    assert_int_equal(lp_profile_finish(profile), 0);
     lp_sampler_end();
     lp_sampling_clear(&run->session->sampling);
     lp_attribution_free(run->attribution);
     lp_totals_free(run->totals);
     lp_names_clear(&run->names);
-    free(run->session);
-    free(run);
+    return profile;
+}
+
+static void run_once(const struct program *program, uint64_t seed, struct coverage *stages,
+                     size_t count)
+{
+    struct run *run = new_run(1);
+    llmperf_profile *profile = profile_of(run, program, seed);
+
+    for (size_t i = 0; i < count; i++) {
+        judge(run, profile, i, &stages[i]);
+        judge_parts(run, profile, i, &stages[i]);
+    }
+    llmperf_profile_free(profile);
+    free_run(run);
+}
+
+llmperf_profile *coverage_profile(size_t program, uint64_t seed, double slower)
+{
+    struct run *run = new_run(slower);
+    llmperf_profile *profile = profile_of(run, &programs[program], seed);
+
+    free_run(run);
+    return profile;
 }
 
 size_t coverage_programs(void)

@@ -48,6 +48,7 @@ llmperf_region_stats *sample_region(llmperf_profile *profile, const char *path, 
     stats->active_ms = stats->collected_wall_ms = NAN;
     stats->tokens = stats->sequences = stats->context = LLMPERF_UNKNOWN;
     stats->flops = stats->bytes = LLMPERF_UNKNOWN;
+    LP_NO_ESTIMATE(&row.stats);
     need(lp_vector_push(&profile->regions, row));
     return &profile->regions.items[profile->regions.count - 1].stats;
 }
@@ -65,6 +66,7 @@ void sample_kernel(llmperf_profile *profile, const char *name, const char *regio
     stats->total_ms = total_ms;
     stats->mean_ms = stats->min_ms = stats->max_ms = total_ms / (double)calls;
     stats->p50_ms = stats->p95_ms = stats->p99_ms = stats->mean_ms;
+    LP_NO_ESTIMATE(&row.stats);
     need(lp_vector_push(&profile->kernels, row));
 }
 

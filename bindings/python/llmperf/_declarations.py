@@ -333,6 +333,14 @@ class llmperf_stage(Structure):
         ("token_j", c_double),
         ("sm_clock_mhz", c_double),
         ("mfu_at_clock", c_double),
+        ("mfu_low", c_double),
+        ("mfu_high", c_double),
+        ("mbu_low", c_double),
+        ("mbu_high", c_double),
+        ("time_low_ms", c_double),
+        ("time_high_ms", c_double),
+        ("tokens_per_s_low", c_double),
+        ("tokens_per_s_high", c_double),
     ]
 
 
@@ -690,6 +698,11 @@ class llmperf_region_stats(Structure):
         ("energy_j", c_double),
         ("energy_error_j", c_double),
         ("sm_clock_mhz", c_double),
+        ("estimate_collected", c_uint64),
+        ("estimate_ms", c_double),
+        ("estimate_low_ms", c_double),
+        ("estimate_high_ms", c_double),
+        ("estimate_reason", c_char_p),
     ]
 
 
@@ -713,6 +726,11 @@ class llmperf_kernel_stats(Structure):
         ("p95_ms", c_double),
         ("p99_ms", c_double),
         ("share", c_double),
+        ("estimate_collected", c_uint64),
+        ("estimate_ms", c_double),
+        ("estimate_low_ms", c_double),
+        ("estimate_high_ms", c_double),
+        ("estimate_reason", c_char_p),
     ]
 
 
@@ -826,6 +844,11 @@ class llmperf_operator_stats(Structure):
         ("total_time_ms", c_double),
         ("cuda_time_ms", c_double),
         ("mean_ms", c_double),
+        ("estimate_collected", c_uint64),
+        ("estimate_ms", c_double),
+        ("estimate_low_ms", c_double),
+        ("estimate_high_ms", c_double),
+        ("estimate_reason", c_char_p),
     ]
 
 

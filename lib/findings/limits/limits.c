@@ -202,7 +202,7 @@ void lp_limits_apply(const struct lp_limits *limits, const llmperf_region_stats 
     *out = (llmperf_utilisation)LLMPERF_UTILISATION_INIT;
     input.flops = work(region->flops, region->window_flops) * collected;
     input.bytes = work(region->bytes, region->window_bytes) * collected;
-    input.time_ms = device_known ? region->gpu_busy_ms : NAN;
+    input.time_ms = device_known ? lp_collected_busy_ms(region) : NAN;
     input.peak_tflops = limits ? limits->peak.value : NAN;
     input.bandwidth_gbs = limits ? limits->bandwidth.value : NAN;
     input.l2_mb = limits ? limits->l2.value : NAN;

@@ -7,6 +7,9 @@
 #include "lib/output/format/markdown.h"
 #include "llmperf/profile.h"
 
+/* ± stands for both sides of an interval if one is at most so many times the other. */
+#define SIDES_EQUAL 1.1
+
 /* A text starts its line even after a list or heading marker, but not in a cell. */
 static bool begins_line(const struct lp_text *out)
 {
@@ -153,6 +156,20 @@ void lp_md_cell_code(struct lp_text *out, const char *string)
     else
         lp_text_puts(out, LP_MD_UNKNOWN);
     end_cell(out);
+}
+
+void lp_md_interval(struct lp_text *out, double value, struct lp_interval interval, int digits)
+{
+    double above = interval.high - value, below = value - interval.low;
+
+    lp_text_puts(out, isnan(value) ? LP_MD_UNKNOWN : LP_NUMBER(value, digits));
+    if (isnan(value) || !(above + below > 0))
+        return;
+    if (fmax(above, below) <= SIDES_EQUAL * fmin(above, below))
+        lp_text_printf(out, " ± %s", LP_NUMBER(fmax(above, below), 2));
+    else
+        lp_text_printf(out, " (%s–%s)", LP_NUMBER(interval.low, digits),
+                       LP_NUMBER(interval.high, digits));
 }
 
 void lp_md_cell_number(struct lp_text *out, double value)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "lib/base/text.h"
+#include "lib/findings/interval.h"
 #include "lib/profile/fields.h"
 
 /** Shown for unknown values. */
@@ -29,6 +30,10 @@ void lp_md_count(struct lp_text *out, uint64_t value);
 /** Why cells are unknown, each reason once, at most four.
  * @param reason  Of the first row (NULL: none); that of the next one is `stride` bytes further. */
 void lp_md_reasons(struct lp_text *out, const char *const *reason, size_t count, size_t stride);
+
+/** With its 95 % confidence interval: "12.30 ± 0.41", or "12.30 (11.90–12.95)" if its sides differ;
+ * the number alone if there is none. */
+void lp_md_interval(struct lp_text *out, double value, struct lp_interval interval, int digits);
 
 /** As cells. NULL is LP_MD_UNKNOWN. */
 void lp_md_cell_text(struct lp_text *out, const char *string);

@@ -49,6 +49,45 @@ static void put_origin(struct lp_metrics *metrics, const char *key, uint32_t ori
     lp_put_string(metrics, key, lp_work_origin(origin), LP_REASON_NOT_COUNTED);
 }
 
+/* "estimate" of a row with the members of LP_ESTIMATE_FIELDS, if its calls were sampled. */
+static void put_estimate(struct lp_metrics *metrics, enum lp_row_id id, const void *row,
+                         uint64_t collected, const char *reason)
+{
+    if (collected == LLMPERF_UNKNOWN && !reason)
+        return;
+    lp_json_open(&metrics->json, "estimate", '{');
+    lp_put_row(metrics, id, "estimate", row, 1);
+    lp_json_close(&metrics->json, '}');
+}
+
+static void put_interval(struct lp_metrics *metrics, const char *key, struct lp_interval interval)
+{
+    if (!(interval.low < interval.high))
+        return;
+    lp_json_open(&metrics->json, key, '[');
+    lp_json_number(&metrics->json, NULL, interval.low);
+    lp_json_number(&metrics->json, NULL, interval.high);
+    lp_json_close(&metrics->json, ']');
+}
+
+/* Of the numbers that follow from device times of sampled calls. */
+static void put_intervals(struct lp_metrics *metrics, const struct lp_region_finding *row)
+{
+    const llmperf_utilisation *use = &row->use;
+
+    if (!(row->stats.skipped_fraction > 0))
+        return;
+    lp_json_open(&metrics->json, "intervals", '{');
+    put_interval(metrics, "time_ms", lp_interval_of(row->call_ms, row->call_error));
+    put_interval(metrics, "tokens_per_s", lp_interval_of_rate(row->tokens_per_s, row->call_error));
+    put_interval(metrics, "mfu", lp_interval_of_rate(use->mfu, row->busy_error));
+    put_interval(metrics, "mbu", lp_interval_of_rate(use->mbu, row->busy_error));
+    put_interval(metrics, "mfu_elapsed", lp_interval_of_rate(use->mfu_elapsed, row->call_error));
+    put_interval(metrics, "mbu_elapsed", lp_interval_of_rate(use->mbu_elapsed, row->call_error));
+    put_interval(metrics, "floor_ratio", lp_interval_of(use->floor_ratio, row->busy_error));
+    lp_json_close(&metrics->json, '}');
+}
+
 static void put_region(struct lp_metrics *metrics, const struct lp_region_finding *row)
 {
     const llmperf_region_stats *region = &row->stats;
@@ -71,6 +110,9 @@ static void put_region(struct lp_metrics *metrics, const struct lp_region_findin
     put_origin(metrics, "flops_origin", region->flops_origin);
     put_origin(metrics, "bytes_origin", region->bytes_origin);
     put_region_utilisation(metrics, row);
+    put_estimate(metrics, LP_ROW_REGION, region, region->estimate_collected,
+                 region->estimate_reason);
+    put_intervals(metrics, row);
     lp_counters_json(json, &metrics->counters, region);
     lp_json_close(json, '}');
 }
@@ -99,7 +141,24 @@ static void put_kernel(struct lp_metrics *metrics, size_t index)
     lp_put_string(metrics, "kernel_class",
                   findings->classes ? findings->kernel_classes.items[index] : NULL,
                   LP_REASON_NO_CLASSES);
+    put_estimate(metrics, LP_ROW_KERNEL, kernel, kernel->estimate_collected,
+                 kernel->estimate_reason);
     lp_json_close(json, '}');
+}
+
+static void put_operators(struct lp_metrics *metrics)
+{
+    lp_json_open(&metrics->json, "operators", '[');
+    for (size_t i = 0; i < lp_row_count(metrics->findings->profile, LP_ROW_OPERATOR); i++) {
+        const llmperf_operator_stats *row =
+            lp_row_at(metrics->findings->profile, LP_ROW_OPERATOR, i);
+
+        lp_json_open(&metrics->json, NULL, '{');
+        lp_put_row(metrics, LP_ROW_OPERATOR, NULL, row, 1);
+        put_estimate(metrics, LP_ROW_OPERATOR, row, row->estimate_collected, row->estimate_reason);
+        lp_json_close(&metrics->json, '}');
+    }
+    lp_json_close(&metrics->json, ']');
 }
 
 static void put_kernels(struct lp_metrics *metrics)
@@ -442,9 +501,7 @@ static void put_document(struct lp_metrics *metrics)
     put_software(metrics);
     put_regions(metrics, "regions", false);
     put_regions(metrics, "stages", true);
-    lp_put_rows(metrics, "operators", LP_ROW_OPERATOR,
-                lp_row_at(metrics->findings->profile, LP_ROW_OPERATOR, 0),
-                lp_row_count(metrics->findings->profile, LP_ROW_OPERATOR));
+    put_operators(metrics);
     put_kernels(metrics);
     lp_put_kernel_shapes(metrics);
     lp_put_rows(metrics, "memory", LP_ROW_MEMORY, metrics->findings->memory.rows.items,

@@ -70,11 +70,19 @@ void lp_put_windows(struct lp_metrics *metrics)
 }
 
 /* Members that a kind of parts does not have are left out. */
+/* Of sampled stages only. */
+static void put_half(struct lp_json *json, double half_ms)
+{
+    if (half_ms > 0)
+        lp_json_number(json, "half_interval_ms", half_ms);
+}
+
 static void put_part(struct lp_json *json, const struct lp_waterfall_part *part)
 {
     lp_json_open(json, NULL, '{');
     lp_json_string(json, "part", lp_part_names[part->kind].name);
     lp_json_number(json, "adds_ms", part->ms);
+    put_half(json, part->half_ms);
     if (part->region)
         lp_json_string(json, "region", part->region);
     if (part->kernel_class)
@@ -103,6 +111,7 @@ void lp_put_waterfall(struct lp_metrics *metrics)
         lp_json_open(json, NULL, '{');
         lp_json_string(json, "region", row->region);
         lp_json_number(json, "elapsed_ms", row->elapsed_ms);
+        put_half(json, row->half_ms);
         if (row->bound_reason)
             lp_json_string(json, "bound_reason", row->bound_reason);
         lp_json_open(json, "parts", '[');

@@ -16,7 +16,8 @@ struct lp_fold {
     uint64_t rows, calls;
     bool unlike; /* the names or regions of the rows differ in a number */
     double total_ms, first_ms, wall_ms, share;
-    double least_ms, most_ms; /* of one row; NaN: there is only one */
+    double estimate_ms, estimate_low_ms, estimate_high_ms; /* sums, as of operators */
+    double least_ms, most_ms;                              /* of one row; NaN: there is only one */
 };
 
 /** Zero-initialised: none. */
@@ -25,8 +26,12 @@ struct lp_folds {
     struct lp_hashmap kinds;
 };
 
-/** Add a row: `row` has its texts, calls, total_ms, wall_ms and share. Rows are one if their hashes
- * are equal and their regions differ in numbers only. 0 or LLMPERF_ENOMEM. */
+#define LP_ESTIMATE_OF(row)                                                                        \
+    .estimate_ms = (row)->estimate_ms, .estimate_low_ms = (row)->estimate_low_ms,                  \
+    .estimate_high_ms = (row)->estimate_high_ms
+
+/** Add a row: `row` has its texts, calls, total_ms, wall_ms, estimate and share. Rows are one if
+ * their hashes are equal and their regions differ in numbers only. 0 or LLMPERF_ENOMEM. */
 int lp_folds_add(struct lp_folds *folds, uint64_t hash, const struct lp_fold *row);
 
 /** Does a row stand for several that differ in a number? */

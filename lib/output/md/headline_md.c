@@ -67,17 +67,17 @@ static void add_no_device(const llmperf_profile *profile, struct lp_text *out)
     }
 }
 
-/* "; GPU busy 0.9384 ms per call (95 % interval: 0.9280 to 0.9489)". */
+/* "; GPU busy 0.9384 ± 0.010 ms per call". */
 static void add_estimate(const llmperf_iteration_stats *busy, struct lp_text *out)
 {
     if (busy->estimate_calls == LLMPERF_UNKNOWN || isnan(busy->estimate_ms))
         return;
-    lp_text_printf(out, "; GPU busy %s ms per call ", LP_NUMBER(busy->estimate_ms, 4));
+    lp_text_puts(out, "; GPU busy ");
+    lp_md_interval(out, busy->estimate_ms,
+                   (struct lp_interval){ busy->estimate_low_ms, busy->estimate_high_ms }, 4);
+    lp_text_puts(out, " ms per call");
     if (busy->estimate_reason)
-        lp_text_printf(out, "(no interval: %s)", busy->estimate_reason);
-    else
-        lp_text_printf(out, "(95 %% interval: %s to %s)", LP_NUMBER(busy->estimate_low_ms, 4),
-                       LP_NUMBER(busy->estimate_high_ms, 4));
+        lp_text_printf(out, " (no interval: %s)", busy->estimate_reason);
 }
 
 /* "- `LLM@decode_step`: 8 of 400 calls, 2.000 % of its work". */
@@ -110,7 +110,7 @@ static void add_sampled(const struct lp_findings *findings, struct lp_text *out)
     }
     lp_text_puts(out, "**Sampled** (tier light): device times are those of the collected calls, ");
     add_percent(out, findings->ledger.sampled_fraction);
-    lp_text_puts(out, " of all work by host time.\n");
+    lp_text_puts(out, " of all work by host time. ±: 95 % confidence interval.\n");
     for (size_t i = 0; i < findings->stages.count; i++) {
         if (!findings->stages.items[i].sampled)
             continue;
@@ -136,27 +136,39 @@ static void add_busy(const struct lp_region_finding *row, struct lp_text *out)
                                           : " ms in total, with several calls at once");
 }
 
-void lp_md_share_of(double elapsed, double busy, struct lp_text *out)
+static void add_rate_percent(struct lp_text *out, double share, const struct lp_interval *error)
+{
+    static const struct lp_interval exact = { 1, 1 };
+
+    lp_md_interval(out, 100 * share, lp_interval_of_rate(100 * share, error ? *error : exact), 3);
+    lp_text_puts(out, " %");
+}
+
+/* "23.7 % (26.0 ± 0.4 % while busy)". NaN: not known.
+ * region  Whose errors they have; NULL: none. */
+static void share_of(const struct lp_region_finding *region, double elapsed, double busy,
+                     struct lp_text *out)
 {
     if (isnan(busy)) {
         lp_text_puts(out, LP_MD_UNKNOWN);
         return;
     }
     if (!isnan(elapsed)) {
-        add_percent(out, elapsed);
+        add_rate_percent(out, elapsed, region ? &region->call_error : NULL);
         lp_text_puts(out, " (");
     }
-    add_percent(out, busy);
+    add_rate_percent(out, busy, region ? &region->busy_error : NULL);
     lp_text_puts(out, isnan(elapsed) ? " while busy" : " while busy)");
 }
 
 /* ", MBU 23.7 % (26.0 % while busy)". */
-static void add_share(struct lp_text *out, const char *name, double elapsed, double busy)
+static void add_share(struct lp_text *out, const char *name, const struct lp_region_finding *row,
+                      double elapsed, double busy)
 {
     if (isnan(busy))
         return;
     lp_text_printf(out, ", %s ", name);
-    lp_md_share_of(elapsed, busy, out);
+    share_of(row, elapsed, busy, out);
 }
 
 /* ", limited by launches by the host (62.5 % of the elapsed time)" */
@@ -189,13 +201,14 @@ static void add_utilisation(const struct lp_region_finding *row, struct lp_text 
         if (row->floor_call_ms > 0)
             lp_text_printf(out, " of %s ms", LP_NUMBER(row->floor_call_ms, 3));
     }
-    add_share(out, "MBU", use->mbu_elapsed, use->mbu);
-    add_share(out, "MFU", use->mfu_elapsed, use->mfu);
+    add_share(out, "MBU", row, use->mbu_elapsed, use->mbu);
+    add_share(out, "MFU", row, use->mfu_elapsed, use->mfu);
 }
 
 static void add_rate(const struct lp_region_finding *row, struct lp_text *out)
 {
-    add_number(out, row->tokens_per_s);
+    lp_md_interval(out, row->tokens_per_s, lp_interval_of_rate(row->tokens_per_s, row->call_error),
+                   3);
     lp_text_puts(out, row->rate == LLMPERF_RATE_TOTAL  ? " tokens/s in all"
                       : row->rate == LLMPERF_RATE_HOST ? " tokens/s (host time)"
                                                        : " tokens/s");
@@ -206,7 +219,7 @@ static void add_call(const struct lp_region_finding *row, struct lp_text *out)
 {
     bool warm_up = row->warm_up_ms > 0;
 
-    add_number(out, row->call_ms);
+    lp_md_interval(out, row->call_ms, lp_interval_of(row->call_ms, row->call_error), 3);
     lp_text_printf(out, " ms of %s, ", lp_clock_words(row->clock));
     lp_text_puts(out, row->stats.instances - warm_up > 1 ? "mean of " : "");
     lp_text_printf(out, "%" PRIu64 "%s", row->stats.instances - warm_up,
@@ -543,9 +556,9 @@ void lp_overall_md(const struct lp_findings *findings, struct lp_text *out)
         return;
     }
     lp_text_puts(out, "MBU ");
-    lp_md_share_of(all->mbu_elapsed, all->mbu, out);
+    share_of(NULL, all->mbu_elapsed, all->mbu, out);
     lp_text_puts(out, ", MFU ");
-    lp_md_share_of(all->mfu_elapsed, all->mfu, out);
+    share_of(NULL, all->mfu_elapsed, all->mfu, out);
     lp_text_puts(out, ".\n");
 }
 

@@ -25,9 +25,6 @@ const struct lp_waterfall *lp_main_waterfall(const struct lp_findings *findings)
 /** MBU and MFU of all stages together, or why they are not known. */
 void lp_overall_md(const struct lp_findings *findings, struct lp_text *out);
 
-/** "23.7 % (26.0 % while busy)". NaN: not known. */
-void lp_md_share_of(double elapsed, double busy, struct lp_text *out);
-
 /** Problems of the ledger, as a list. */
 void lp_problems_md(const llmperf_profile *profile, struct lp_text *out);
 

@@ -43,13 +43,10 @@ static void estimate_row(const char *name, const llmperf_iteration_stats *stats,
 {
     lp_text_printf(out, "| %s |", name);
     lp_md_cell_count(out, stats->estimate_collected);
-    lp_md_cell_number(out, stats->estimate_ms);
-    if (isnan(stats->estimate_low_ms))
-        lp_md_cell_text(out, NULL);
-    else
-        lp_text_printf(out, " %s to %s |", LP_NUMBER(stats->estimate_low_ms, 4),
-                       LP_NUMBER(stats->estimate_high_ms, 4));
-    lp_text_puts(out, "\n");
+    lp_text_puts(out, " ");
+    lp_md_interval(out, stats->estimate_ms,
+                   (struct lp_interval){ stats->estimate_low_ms, stats->estimate_high_ms }, 4);
+    lp_text_puts(out, " |\n");
 }
 
 /* Means of all calls, from the sample of them. The first call stands for no other. */
@@ -61,9 +58,8 @@ static void add_estimates(const struct lp_stage_iterations *stage, struct lp_tex
         return;
     lp_text_printf(out,
                    "\nEstimated for all calls but the first (%" PRIu64
-                   "), from the sampled ones:\n\n"
-                   "| Part | Sampled | Mean ms | 95 %% interval ms |\n"
-                   "| --- | ---: | ---: | ---: |\n",
+                   "), from the sampled ones, with 95 %% confidence:\n\n"
+                   "| Part | Sampled | Mean ms |\n| --- | ---: | ---: |\n",
                    busy->estimate_calls);
     for (size_t i = LP_TIME_WALL + 1; i < LP_TIMES; i++)
         if (stage->times[i].count > 0)

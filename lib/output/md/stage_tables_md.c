@@ -178,7 +178,7 @@ static void add_time_table(const struct lp_findings *findings, const struct show
         LP_COLUMN_WORDS("Clock", show_clock),
         LP_COLUMN("Calls", struct lp_region_finding, known.instances),
         LP_COLUMN("Time ms", struct lp_region_finding, active_ms),
-        LP_COLUMN("Mean ms", struct lp_region_finding, call_ms),
+        LP_COLUMN_ERROR("Mean ms", LP_CELL_TIME, struct lp_region_finding, call_ms, 1, call_error),
         LP_COLUMN_NUMBER("Std ms", show_std),
         LP_COLUMN_NUMBER("p50 ms", show_p50),
         LP_COLUMN_NUMBER("p95 ms", show_p95),
@@ -186,7 +186,8 @@ static void add_time_table(const struct lp_findings *findings, const struct show
         LP_COLUMN("Host mean ms", struct lp_region_finding, known.wall_mean_ms),
         LP_COLUMN("Warm-up ms", struct lp_region_finding, warm_up_ms),
         LP_COLUMN("Tokens", struct lp_region_finding, known.tokens),
-        LP_COLUMN("Tokens/s", struct lp_region_finding, tokens_per_s),
+        LP_COLUMN_ERROR("Tokens/s", LP_CELL_RATE, struct lp_region_finding, tokens_per_s, 1,
+                        call_error),
         LP_COLUMN("Calls at a time", struct lp_region_finding, at_once),
     };
     struct lp_table table = { LP_TABLE_COLUMNS(columns), .rows = rows, .row_count = count };
@@ -226,6 +227,7 @@ static void add_device_table(const struct lp_findings *findings, const struct sh
         LP_COLUMN("Kernels ms", struct lp_region_finding, stats.kernel_ms),
         LP_COLUMN("Kernels", struct lp_region_finding, stats.kernel_count),
         LP_COLUMN("Memcpys ms", struct lp_region_finding, stats.memcpy_ms),
+        LP_COLUMN_ESTIMATE("GPU busy ms, all calls", struct lp_region_finding, stats.estimate_ms),
     };
     const struct lp_table table = { LP_TABLE_COLUMNS(columns), .rows = rows, .row_count = count };
 
@@ -239,8 +241,9 @@ static void add_device_table(const struct lp_findings *findings, const struct sh
     if (lp_is_sampled(findings->profile))
         lp_text_puts(
             out,
-            "\nThis run was sampled: all columns of this table are for the collected calls (–: of "
-            "a part of each call, see the stages in it). Time is what as much work takes in the "
+            "\nThis run was sampled: all other columns of this table are for the collected calls "
+            "(–: of a part of each call, see the stages in it). Time is what as much work takes in "
+            "the "
             "mean of all calls of the table above, since collecting makes a call longer.\n");
 }
 

@@ -33,6 +33,20 @@ static double divisor_of(const struct lp_column *column, const void *row)
                                              : *(const double *)member;
 }
 
+/* A number with its interval. */
+static void add_sampled(const struct lp_column *column, const double *member, const void *row,
+                        struct lp_text *out)
+{
+    const struct lp_interval *error = (const void *)((const char *)row + column->per);
+    double value = column->factor * *member;
+    struct lp_interval limits = { member[1], member[2] };
+
+    if (column->kind != LP_CELL_ESTIMATE)
+        limits = column->kind == LP_CELL_TIME ? lp_interval_of(value, *error)
+                                              : lp_interval_of_rate(value, *error);
+    lp_md_interval(out, value, limits, 4);
+}
+
 static void add_value(const struct lp_findings *findings, const struct lp_column *column,
                       const void *row, struct lp_text *out)
 {
@@ -44,6 +58,11 @@ static void add_value(const struct lp_findings *findings, const struct lp_column
         break;
     case LP_CELL_RATIO:
         lp_md_number(out, column->factor * *(const double *)member / divisor_of(column, row));
+        break;
+    case LP_CELL_TIME:
+    case LP_CELL_RATE:
+    case LP_CELL_ESTIMATE:
+        add_sampled(column, member, row, out);
         break;
     case LP_CELL_COUNT:
         lp_md_count(out, *(const uint64_t *)member);

@@ -12,15 +12,18 @@
 #include "lib/findings/findings.h"
 
 enum lp_cell_kind {
-    LP_CELL_NUMBER, /* double */
-    LP_CELL_RATIO,  /* double, divided by another member */
-    LP_CELL_COUNT,  /* uint64_t */
-    LP_CELL_WORD,   /* uint32_t */
-    LP_CELL_DEVICE, /* int32_t */
-    LP_CELL_TEXT,   /* const char * */
-    LP_CELL_CODE,   /* const char * */
-    LP_CELL_REGION, /* const char *: a path */
-    LP_CELL_SHOWN   /* by `show` */
+    LP_CELL_NUMBER,   /* double */
+    LP_CELL_RATIO,    /* double, divided by another member */
+    LP_CELL_TIME,     /* double, with the interval that a struct lp_interval gives it as a time */
+    LP_CELL_RATE,     /* the same of a rate */
+    LP_CELL_ESTIMATE, /* estimate_ms with its limits: of a row with LP_ESTIMATE_FIELDS */
+    LP_CELL_COUNT,    /* uint64_t */
+    LP_CELL_WORD,     /* uint32_t */
+    LP_CELL_DEVICE,   /* int32_t */
+    LP_CELL_TEXT,     /* const char * */
+    LP_CELL_CODE,     /* const char * */
+    LP_CELL_REGION,   /* const char *: a path */
+    LP_CELL_SHOWN     /* by `show` */
 };
 
 struct lp_column {
@@ -28,7 +31,7 @@ struct lp_column {
     enum lp_cell_kind kind;
     size_t offset; /* of the member in the row */
     double factor; /* of a NUMBER or RATIO */
-    size_t per;    /* RATIO: of the member that it is divided by */
+    size_t per;    /* RATIO: of the member that it is divided by; TIME, RATE: of its error */
     enum lp_cell_kind per_kind;
     bool words; /* SHOWN: left-aligned */
     void (*show)(const struct lp_findings *findings, const void *row, struct lp_text *out);
@@ -42,8 +45,9 @@ struct lp_column {
         int32_t: LP_CELL_DEVICE,                                                                   \
         const char *: LP_CELL_TEXT)
 
-/** A member of the row, by its type; a number times a factor; that divided by another member; a
- * text as code or as the path of a region; a cell with a function, for a number or for words. */
+/** A member of the row, by its type; a number times a factor; that divided by another member; with
+ * the interval that follows from an error; an estimate; a text as code or as the path of a region;
+ * a cell with a function, for a number or for words. */
 #define LP_COLUMN(title, type, member)                                                             \
     {                                                                                              \
         (title), LP_CELL_KIND(((type *)0)->member), offsetof(type, member), 1, 0, 0, false, NULL   \
@@ -56,6 +60,14 @@ struct lp_column {
     {                                                                                              \
         (title), LP_CELL_RATIO, offsetof(type, member), (factor), offsetof(type, other),           \
             LP_CELL_KIND(((type *)0)->other), false, NULL                                          \
+    }
+#define LP_COLUMN_ERROR(title, kind, type, member, factor, error)                                  \
+    {                                                                                              \
+        (title), (kind), offsetof(type, member), (factor), offsetof(type, error), 0, false, NULL   \
+    }
+#define LP_COLUMN_ESTIMATE(title, type, member)                                                    \
+    {                                                                                              \
+        (title), LP_CELL_ESTIMATE, offsetof(type, member), 1, 0, 0, false, NULL                    \
     }
 #define LP_COLUMN_CODE(title, type, member)                                                        \
     {                                                                                              \

@@ -62,6 +62,7 @@ static void add_operators(const struct lp_findings *findings, const struct lp_fo
         LP_COLUMN("Calls", struct lp_fold, calls),
         LP_COLUMN("Host ms", struct lp_fold, wall_ms),
         LP_COLUMN("GPU busy ms", struct lp_fold, total_ms),
+        LP_COLUMN_ESTIMATE("All calls", struct lp_fold, estimate_ms),
         LP_COLUMN("Least", struct lp_fold, least_ms),
         LP_COLUMN("Most", struct lp_fold, most_ms),
     };
@@ -81,7 +82,9 @@ void lp_table_operators(const struct lp_findings *findings, size_t limit, struct
 
     for (size_t i = 0; i < count; i++) {
         const llmperf_operator_stats *row = lp_row_at(findings->profile, LP_ROW_OPERATOR, i);
-        struct lp_fold fold = { .name = row->name, .region = row->stage, .calls = row->calls };
+        struct lp_fold fold = {
+            .name = row->name, .region = row->stage, .calls = row->calls, LP_ESTIMATE_OF(row)
+        };
 
         fold.total_ms = findings->device_known ? row->cuda_time_ms : (double)NAN;
         fold.wall_ms = row->total_time_ms;
@@ -117,6 +120,7 @@ static void add_all_operators(const struct lp_findings *findings, struct lp_text
         LP_COLUMN("Host ms", llmperf_operator_stats, total_time_ms),
         LP_COLUMN("Mean ms", llmperf_operator_stats, mean_ms),
         LP_COLUMN_NUMBER("GPU busy ms", show_operator_busy),
+        LP_COLUMN_ESTIMATE("All calls", llmperf_operator_stats, estimate_ms),
     };
     const struct lp_table table = { LP_TABLE_COLUMNS(columns),
                                     LP_TABLE_ROWS(findings->profile, LP_ROW_OPERATOR) };
@@ -193,6 +197,7 @@ static void add_folded_kernels(const struct lp_findings *findings, const struct 
         LP_COLUMN("Rows", struct lp_fold, rows),
         LP_COLUMN("Calls", struct lp_fold, calls),
         LP_COLUMN("Total ms", struct lp_fold, total_ms),
+        LP_COLUMN_ESTIMATE("All calls", struct lp_fold, estimate_ms),
         LP_COLUMN_PER("Mean ms", struct lp_fold, total_ms, 1, calls),
         LP_COLUMN_TIMES("Share %", struct lp_fold, share, 100),
     };
@@ -224,7 +229,8 @@ void lp_kernels_section_md(const struct lp_findings *findings, struct lp_text *o
                                 .captured_in = row->captured_in,
                                 .calls = row->calls,
                                 .total_ms = row->total_ms,
-                                .share = row->share };
+                                .share = row->share,
+                                LP_ESTIMATE_OF(row) };
 
         if (lp_folds_add(&folds, lp_hash_text(row->short_name, strlen(row->short_name)), &fold) < 0)
             out->failed = true;
@@ -249,7 +255,8 @@ static void captured_cell(const llmperf_kernel_stats *kernel, struct lp_text *ou
 }
 
 static void kernel_row(const struct lp_kernel_names *names, size_t index,
-                       const llmperf_kernel_stats *kernel, bool captures, struct lp_text *out)
+                       const llmperf_kernel_stats *kernel, bool captures, bool sampled,
+                       struct lp_text *out)
 {
     lp_text_puts(out, "|");
     lp_kernel_names_cell(names, index, kernel, out);
@@ -262,13 +269,20 @@ static void kernel_row(const struct lp_kernel_names *names, size_t index,
     lp_md_cell_number(out, kernel->mean_ms);
     lp_md_percentiles(out, LP_ROW_KERNEL, kernel);
     lp_md_cell_number(out, 100 * kernel->share);
+    if (sampled) {
+        lp_text_puts(out, " ");
+        lp_md_interval(out, kernel->estimate_ms,
+                       (struct lp_interval){ kernel->estimate_low_ms, kernel->estimate_high_ms },
+                       4);
+        lp_text_puts(out, " |");
+    }
     lp_text_puts(out, "\n");
 }
 
 static void add_kernel_rows(const struct lp_findings *findings, struct lp_text *out)
 {
     const llmperf_profile *profile = findings->profile;
-    bool captures = has_captures(profile);
+    bool captures = has_captures(profile), sampled = lp_is_sampled(profile);
     struct lp_kernel_names names;
 
     if (lp_kernel_names_init(&names, profile) < 0) {
@@ -278,12 +292,12 @@ static void add_kernel_rows(const struct lp_findings *findings, struct lp_text *
     lp_text_printf(out, "| Kernel | Region |%s Device | Total ms | Calls | Mean ms |",
                    captures ? " Captured in |" : "");
     lp_md_percentile_heads(out);
-    lp_text_printf(out, " Share %% |\n| --- | --- |%s ---: | ---: | ---: | ---: |",
-                   captures ? " --- |" : "");
+    lp_text_printf(out, " Share %% |%s\n| --- | --- |%s ---: | ---: | ---: | ---: |",
+                   sampled ? " All calls |" : "", captures ? " --- |" : "");
     lp_md_percentile_rules(out);
-    lp_text_puts(out, " ---: |\n");
+    lp_text_puts(out, sampled ? " ---: | ---: |\n" : " ---: |\n");
     for (size_t i = 0; i < names.count; i++)
-        kernel_row(&names, i, lp_row_at(profile, LP_ROW_KERNEL, i), captures, out);
+        kernel_row(&names, i, lp_row_at(profile, LP_ROW_KERNEL, i), captures, sampled, out);
     lp_kernel_names_legend(&names, profile, names.count, out);
     lp_kernel_names_clear(&names);
 }

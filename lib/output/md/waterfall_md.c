@@ -36,7 +36,10 @@ static void add_row(const struct lp_waterfall *waterfall, const struct lp_waterf
     lp_text_puts(out, "| ");
     lp_part_name_md(part, out);
     lp_text_puts(out, " |");
-    lp_md_cell_number(out, part->ms);
+    lp_text_puts(out, " ");
+    lp_md_interval(out, part->ms,
+                   (struct lp_interval){ part->ms - part->half_ms, part->ms + part->half_ms }, 4);
+    lp_text_puts(out, " |");
     lp_md_cell_number(out, 100 * part->ms / waterfall->elapsed_ms);
     lp_md_cell_number(out, part->busy_ms);
     lp_md_cell_number(out, part->bound_ms);
@@ -54,8 +57,13 @@ static void add_waterfall(const struct lp_waterfall *waterfall, bool sampled, st
     double small_ms = 0;
 
     lp_md_code(out, waterfall->region);
-    lp_text_printf(out, ": %s ms of elapsed time a %scall.", LP_NUMBER(waterfall->elapsed_ms, 4),
-                   sampled ? "collected " : "");
+    lp_text_puts(out, ": ");
+    lp_md_interval(out, waterfall->elapsed_ms,
+                   (struct lp_interval){ waterfall->elapsed_ms - waterfall->half_ms,
+                                         waterfall->elapsed_ms + waterfall->half_ms },
+                   4);
+    lp_text_printf(out, " ms of elapsed time a %scall.",
+                   sampled && isnan(waterfall->half_ms) ? "collected " : "");
     if (waterfall->bound_reason)
         lp_text_printf(out, " Lower bounds of operators are unknown: %s.", waterfall->bound_reason);
     lp_text_puts(out, "\n\n| Part | Adds ms | % | Duration ms | Lower bound ms | Ratio | Longest "

@@ -146,8 +146,8 @@ static void busy_share_of_a_sampled_stage_is_of_the_time_that_was_collected(void
     (void)state;
     assert_text_has(text, "GPU 0 busy 80.0 %");
     assert_text_has(text, " | 1500 | 1200 | 80.00 | ");
-    assert_text_has(text,
-                    "This run was sampled: all columns of this table are for the collected calls");
+    assert_text_has(
+        text, "This run was sampled: all other columns of this table are for the collected calls");
     llmperf_text_free(text);
 }
 

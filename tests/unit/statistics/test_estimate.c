@@ -28,7 +28,7 @@ static void calls_that_were_all_collected_have_no_error(void **state)
     (void)state;
     for (int i = 1; i <= 20; i++)
         lp_estimate_add(&estimate, 1, i, nothing);
-    mean = lp_estimate_mean(&estimate, &times);
+    mean = lp_estimate_mean(&estimate, &times, 1);
     check_close(mean.mean, 10.5);
     assert_true(mean.half == 0);
 }
@@ -37,7 +37,7 @@ static void calls_that_were_all_collected_have_no_error(void **state)
 static void a_single_call_that_was_collected_is_known_exactly(void **state)
 {
     struct lp_stage_sampling sampling = { 0 };
-    struct lp_sampled_call call = { 1 | LP_CHANCE_FIRST, true, 900, 0, { 0, 800 } };
+    struct lp_sampled_call call = { 1 | LP_CHANCE_FIRST, true, 900, 0, { 0, 800 }, NULL };
     llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
 
     (void)state;
@@ -64,7 +64,7 @@ static void equal_chances_give_the_mean_and_the_error_of_differences(void **stat
     (void)state;
     for (int i = 0; i < 40; i++)
         lp_estimate_add(&estimate, 10, 5 + (i % 2 ? 1 : -1), nothing);
-    mean = lp_estimate_mean(&estimate, &times);
+    mean = lp_estimate_mean(&estimate, &times, 1);
     check_close(mean.mean, 5);
     check_close(mean.calls, n);
     check_close(mean.half,
@@ -82,7 +82,7 @@ static void a_call_counts_as_often_as_its_chance_says(void **state)
         lp_estimate_add(&estimate, 9, 1, nothing);
     for (int i = 0; i < 10; i++)
         lp_estimate_add(&estimate, 1, 11, nothing);
-    check_close(lp_estimate_mean(&estimate, &times).mean, 2);
+    check_close(lp_estimate_mean(&estimate, &times, 1).mean, 2);
 }
 
 /* Every hundredth call takes 20 ms instead of 1, and the sample has one instead of ten of them:
@@ -104,7 +104,7 @@ static void slow_calls_count_as_often_as_there_are(void **state)
         if (collected)
             lp_estimate_add(&estimate, 100, ms, expected);
     }
-    mean = lp_estimate_mean(&estimate, &times);
+    mean = lp_estimate_mean(&estimate, &times, 1);
     assert_true(fabs(mean.mean - 1.2) < 0.02);
     assert_true(mean.half < 0.05);
 }
@@ -126,7 +126,7 @@ static void calls_that_are_slow_because_they_are_collected_are_not_expected_to_b
         if (collected)
             lp_estimate_add(&estimate, 100, ms + (i % 3) * 0.01, expected);
     }
-    assert_true(fabs(lp_estimate_mean(&estimate, &times).mean - 1.01) < 0.005);
+    assert_true(fabs(lp_estimate_mean(&estimate, &times, 1).mean - 1.01) < 0.005);
 }
 
 /* Its sample says too little about the calls that take longer. */

@@ -65,22 +65,8 @@ static int replay_all(const struct command *command, char **paths, int count, co
     return status;
 }
 
-static int name_run(const struct configured *configured, char *run_id, size_t size)
-{
-    const char *id = NULL;
-
-    new_run_id(run_id, 0);
-    if (!configured->config || !llmperf_config_has(configured->config, "run.id") ||
-        llmperf_config_text(configured->config, "run.id", &id) < 0)
-        return EXIT_FINE;
-    if (*id && *id != '.' && !strchr(id, '/') && snprintf(run_id, size, "%s", id) < (int)size)
-        return EXIT_FINE;
-    fprintf(stderr, "llmperf import: run.id %s must be a folder name without a path\n", id);
-    return EXIT_USAGE;
-}
-
-static int import_files(char **paths, int count, const char *run_dir, uint32_t flags,
-                        const struct configured *configured)
+static int import_files(const struct command *command, char **paths, int count, const char *run_dir,
+                        uint32_t flags, const struct configured *configured)
 {
     llmperf_import_options options = LLMPERF_IMPORT_OPTIONS_INIT;
     llmperf_profile *profile;
@@ -88,7 +74,7 @@ static int import_files(char **paths, int count, const char *run_dir, uint32_t f
     char what[32];
     int status;
 
-    if ((status = name_run(configured, run_id, sizeof(run_id))) != EXIT_FINE)
+    if ((status = new_run_name(command, configured, run_id, sizeof(run_id))) != EXIT_FINE)
         return status;
     options.run_id = run_id;
     options.flags = flags;
@@ -169,7 +155,7 @@ static int import_all(const struct command *command, char **paths, const struct 
         return status;
     return recordings > 0
                ? replay_all(command, paths, count, run_dir, configured)
-               : import_files(paths, count, run_dir,
+               : import_files(command, paths, count, run_dir,
                               choice_of(command, words, NAMES) ? LLMPERF_IMPORT_EXACT_NAMES : 0,
                               configured);
 }

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "folder.h"
+#include "new_run.h"
 #include "run.h"
 #include "vendor.h"
 
@@ -66,26 +66,16 @@ static int take_words(struct vendor_job *job, int count, char **words)
 
 static int name_run(struct vendor_job *job)
 {
-    const llmperf_config *config = job->configured.config;
-    const char *out = configured_text(&job->configured, "artifacts.dir", "runs"), *id = NULL;
+    const char *out = configured_text(&job->configured, "artifacts.dir", "runs");
     time_t now = time(NULL);
-    char stamp[32];
+    int code = new_run_name(job->command, &job->configured, job->run_id, sizeof(job->run_id));
     struct tm utc;
-    int written;
 
-    gmtime_r(&now, &utc);
-    strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &utc);
-    strftime(job->created_at, sizeof(job->created_at), "%Y-%m-%dT%H:%M:%SZ", &utc);
-    if (llmperf_config_has(config, "run.id") && llmperf_config_text(config, "run.id", &id) == 0)
-        snprintf(job->run_id, sizeof(job->run_id), "%s", id);
-    else
-        snprintf(job->run_id, sizeof(job->run_id), "%s-%ld", stamp, (long)getpid());
-    if (!job->run_id[0] || strchr(job->run_id, '/') || job->run_id[0] == '.')
-        return fail_usage(job->command, "run.id %s must be a folder name without a path",
-                          job->run_id);
-    written = snprintf(job->run_dir, sizeof(job->run_dir), "%s/%s", out, job->run_id);
-    return written < (int)sizeof(job->run_dir) ? EXIT_FINE
-                                               : fail_usage(job->command, "%s is too long", out);
+    strftime(job->created_at, sizeof(job->created_at), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    if (code == EXIT_FINE && snprintf(job->run_dir, sizeof(job->run_dir), "%s/%s", out,
+                                      job->run_id) >= (int)sizeof(job->run_dir))
+        return fail_usage(job->command, "%s is too long", out);
+    return code;
 }
 
 static int compose(struct vendor_job *job)

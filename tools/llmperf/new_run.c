@@ -28,6 +28,20 @@ void new_run_id(char id[RUN_ID_BYTES], int number)
         snprintf(id, RUN_ID_BYTES, "%s-%ld", stamp, (long)getpid());
 }
 
+int new_run_name(const struct command *command, const struct configured *configured, char *run_id,
+                 size_t size)
+{
+    const char *id = NULL;
+
+    new_run_id(run_id, 0);
+    if (!configured->config || !llmperf_config_has(configured->config, "run.id") ||
+        llmperf_config_text(configured->config, "run.id", &id) < 0)
+        return EXIT_FINE;
+    if (*id && *id != '.' && !strchr(id, '/') && snprintf(run_id, size, "%s", id) < (int)size)
+        return EXIT_FINE;
+    return fail_usage(command, "run.id %s must be a folder name without a path", id);
+}
+
 bool holds_run(const char *run_dir)
 {
     char path[PATH_BYTES];

@@ -6,12 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "command.h"
+#include "configured.h"
 #include "llmperf/llmperf.h"
 
 #define RUN_ID_BYTES 64
 
 /** Run id of the library plus a number, because several runs may be written in one second. */
 void new_run_id(char id[RUN_ID_BYTES], int number);
+
+/** Run id of the configuration (run.id), else a new one. @return exit code */
+int new_run_name(const struct command *command, const struct configured *configured, char *run_id,
+                 size_t size);
 
 bool holds_run(const char *run_dir);
 

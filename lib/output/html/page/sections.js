@@ -153,7 +153,7 @@ ${table("classes", [words("Stage", (row) => row.stage, true), words("Class", (ro
 function ncuSection({ metrics }) {
     const limit = (title, key) => column(title, `${key}_percent`);
     return table("ncu-kernels", [
-        words("Kernel", (row) => html`<span title="${row.kernel_name}">${row.short_name || "whole range"}</span>`, true), regionWords("Region", "region"), column("Calls", "results"),
+        words("Kernel", (row) => row.short_name || "whole range", true), regionWords("Region", "region"), column("Calls", "results"),
         { title: "Mean us", show: number, value: (row) => (row.duration_ms === null ? null : row.duration_ms * 1e3) }, column("Share", "share", percent), words("Bound", (row) => row.bound),
         limit("SM %", "sm"), limit("Memory %", "memory"), column("DRAM GB/s", "dram_gbs"), limit("L1 hit %", "l1_hit"), limit("L2 hit %", "l2_hit"), limit("Occupancy %", "occupancy"),
         limit("Theoretical %", "occupancy_limit"), column("Registers", "registers"), column("Waves", "waves"), words("Warps wait for", (row) => row.stalls),

@@ -188,21 +188,28 @@ static void add_cost(struct lp_counters *counters, uint64_t since_ns)
     atomic_fetch_add(&counters->cost_ns, lp_clock_now() - since_ns);
 }
 
+static bool is_running(struct lp_counters *counters)
+{
+    return atomic_load(&counters->phase) == LP_COUNTERS_RUNNING;
+}
+
 static void begin_range(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
 {
     uint64_t since_ns;
 
     if (!lp_counter_wanted(counters, node))
         return;
-    since_ns = lp_clock_now();
     if (atomic_load(&counters->phase) == LP_COUNTERS_IDLE) {
+        since_ns = lp_clock_now();
         try_set_up(counters);
         add_cost(counters, since_ns);
-        since_ns = lp_clock_now();
     }
-    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->pc)
+    if (is_running(counters) && counters->pc) { /* adds its cost itself, as most calls have none */
         lp_pc_begin(counters, thread, node);
-    else if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
+        return;
+    }
+    since_ns = lp_clock_now();
+    if (is_running(counters))
         lp_ranges_begin(counters, thread, node);
     else
         skip_early(counters, node);
@@ -231,12 +238,11 @@ static void end(const struct lp_thread *thread, uint32_t node)
 
     if (!counters)
         return;
-    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && !counters->samples) {
+    if (is_running(counters) && counters->pc) {
+        lp_pc_end(counters, thread, node);
+    } else if (is_running(counters) && counters->ranges) {
         since_ns = lp_clock_now();
-        if (counters->pc)
-            lp_pc_end(counters, thread, node);
-        else
-            lp_ranges_end(counters, thread, node);
+        lp_ranges_end(counters, thread, node);
         add_cost(counters, since_ns);
     }
     leave();
@@ -248,9 +254,9 @@ static void leave_thread(const struct lp_thread *thread)
 
     if (!counters)
         return;
-    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+    if (is_running(counters) && counters->ranges)
         lp_ranges_leave(counters, thread);
-    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->pc)
+    if (is_running(counters) && counters->pc)
         lp_pc_leave(counters, thread);
     leave();
 }
@@ -261,7 +267,7 @@ void lp_counters_launch(uint32_t kind, const char *name, void *launch_context, u
 
     if (!lp_region_hook_get() || !(counters = enter()))
         return;
-    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+    if (is_running(counters) && counters->ranges)
         lp_ranges_launch(counters, kind, name, launch_context, correlation);
     leave();
 }
@@ -272,7 +278,7 @@ void lp_counters_launch_cancelled(uint32_t correlation)
 
     if (!lp_region_hook_get() || !(counters = enter()))
         return;
-    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && counters->ranges)
+    if (is_running(counters) && counters->ranges)
         lp_ranges_launch_cancelled(counters, correlation);
     leave();
 }

@@ -187,6 +187,7 @@ static int open_window(struct lp_counters *counters, const struct lp_thread *thr
     pc->begin_ns = now_ns;
     pc->spoilt = false;
     atomic_fetch_add(&counters->boundaries, 1);
+    atomic_fetch_add(&counters->cost_ns, lp_clock_now() - now_ns);
     atomic_store(&pc->owner, thread);
     atomic_store(&pc->window, OPEN);
     return 0;
@@ -209,9 +210,12 @@ static int close_window(struct lp_counters *counters)
 void lp_pc_begin(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
 {
     struct lp_pc *pc = counters->pc;
-    uint64_t now_ns = lp_clock_now();
+    uint64_t now_ns;
 
-    if (atomic_load(&pc->window) != SHUT || !affords(counters, now_ns) || lp_cupti_capturing() ||
+    if (atomic_load(&pc->window) != SHUT)
+        return;
+    now_ns = lp_clock_now();
+    if (!affords(counters, now_ns) || lp_cupti_capturing() ||
         lp_counter_context() != counters->device.context || pthread_mutex_trylock(&pc->lock) != 0)
         return;
     if (atomic_load(&pc->window) == SHUT && has_turn(pc, node, now_ns) &&
@@ -225,6 +229,7 @@ void lp_pc_begin(struct lp_counters *counters, const struct lp_thread *thread, u
 static void end_window(struct lp_counters *counters)
 {
     struct lp_pc *pc = counters->pc;
+    uint64_t since_ns = lp_clock_now();
 
     if (lp_cupti_capturing()) {
         pc->spoilt = true;
@@ -234,6 +239,7 @@ static void end_window(struct lp_counters *counters)
     lp_counter_idle();
     if (close_window(counters) < 0)
         lp_counters_fail(counters);
+    atomic_fetch_add(&counters->cost_ns, pc->end_ns - since_ns);
 }
 
 void lp_pc_end(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)

@@ -54,6 +54,14 @@ class Schedule(support.TestCase):
         self.assertEqual({*self.folder.iterdir()}, {*runs, self.folder / "tmp"})
         self.assertEqual([*(self.folder / "tmp").iterdir()], [])
 
+    def test_steps_that_are_thrown_away_leave_no_trace(self) -> None:
+        with unittest.mock.patch.dict(os.environ, LLMPERF_TRACE="1"), \
+                unittest.mock.patch.object(tempfile, "tempdir", str(self.folder)), \
+                llmperf.schedule(0, 1, 1, source="none", out=self.folder / "runs") as schedule:
+            self.assertEqual([*self.folder.glob("*/*/*.llmrec")], [])
+            schedule.step()
+            self.assertEqual(len([*self.folder.glob("runs/*/*.llmrec")]), 1)
+
     def test_while_steps_are_awaited_no_session_records(self) -> None:
         with llmperf.schedule(1, 0, 1, 1, source="none") as schedule:
             with self.assertRaisesRegex(llmperf.LlmperfError, "no active part .* has ended"):

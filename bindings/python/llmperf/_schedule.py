@@ -90,9 +90,11 @@ class Schedule:
                 self._session.pause()
 
     def _discarded(self) -> Session:
-        """A session whose files are removed. LLMPERF_OUT would give it a folder that is kept."""
+        """A session whose files are removed. LLMPERF_OUT would give it a folder that is kept, and
+        LLMPERF_TRACE a trace."""
         self._folder = tempfile.TemporaryDirectory(prefix="llmperf-")
         options = {name: value for name, value in self._options.items() if name not in _FILES}
+        options["settings"] = {**(options.get("settings") or {}), "artifacts.keep_trace": False}
         return Session(run_dir=os.path.join(self._folder.name, "run"), reports=False,
                        **options).start()
 

@@ -9,6 +9,7 @@
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
 #include "lib/findings/kernels/kernel_amounts.h"
+#include "lib/findings/limits/achievable.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
@@ -258,27 +259,19 @@ static int take_regions(struct reader *reader)
 
 /* Result */
 
-static double peak_of(const struct lp_findings *findings, const struct lp_kernel_work *work)
-{
-    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
-
-    if (!work->dtype || !findings->limits.hardware ||
-        !lp_findings_describes(findings, work->device) ||
-        llmperf_hardware_peak(findings->limits.hardware, work->dtype, &peak) < 0)
-        return NAN;
-    return peak.value;
-}
-
 static void finish(const struct lp_findings *findings, struct lp_kernel_work *work)
 {
     double bandwidth = findings->limits.bandwidth.value;
+    double peak = lp_findings_describes(findings, work->device)
+                      ? lp_peak_tflops(&findings->limits, work->dtype)
+                      : (double)NAN;
 
     work->intensity = work->bytes > 0 ? work->flops / work->bytes : (double)NAN;
     work->achieved_tflops = work->time_ms > 0 ? work->flops / work->time_ms / 1e9 : (double)NAN;
     work->achieved_gbs = work->time_ms > 0 ? work->bytes / work->time_ms / 1e6 : (double)NAN;
     work->attainable_tflops = NAN;
-    if (work->intensity > 0 && !isnan(peak_of(findings, work)) && bandwidth > 0)
-        work->attainable_tflops = fmin(peak_of(findings, work), work->intensity * bandwidth / 1e3);
+    if (work->intensity > 0 && !isnan(peak) && bandwidth > 0)
+        work->attainable_tflops = fmin(peak, work->intensity * bandwidth / 1e3);
     work->reason = !work->source          ? no_counters
                    : isnan(work->flops)   ? no_flops
                    : isnan(work->bytes)   ? no_bytes
@@ -292,13 +285,11 @@ static struct lp_roof roof_of(const struct lp_limits *limits, const struct lp_ke
 
     for (size_t i = 0; isnan(roof.peak_tflops) && i < works->rows.count; i++) {
         const struct lp_kernel_work *work = &works->rows.items[i];
-        llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
 
-        if (lp_kernel_work_has_point(work) && work->dtype && limits->hardware &&
-            llmperf_hardware_peak(limits->hardware, work->dtype, &peak) == 0) {
-            roof.peak_tflops = peak.value;
-            roof.dtype = work->dtype;
-        }
+        if (!lp_kernel_work_has_point(work) || isnan(lp_peak_tflops(limits, work->dtype)))
+            continue;
+        roof.peak_tflops = lp_peak_tflops(limits, work->dtype);
+        roof.dtype = work->dtype;
     }
     roof.ridge = roof.peak_tflops * 1e3 / roof.bandwidth_gbs;
     return roof;

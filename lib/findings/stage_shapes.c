@@ -220,19 +220,12 @@ static uint32_t kind_bit(const struct stage *stage, const char *layer_kind)
     return UINT32_C(1) << 31;
 }
 
-static double peak_of(const struct lp_findings *findings, int32_t device, const char *dtype)
-{
-    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
-
-    if (!findings->limits.hardware || !lp_findings_describes(findings, device) ||
-        llmperf_hardware_peak(findings->limits.hardware, dtype, &peak) < 0)
-        return NAN;
-    return peak.value;
-}
-
 static int read_products(const struct stage *stage, const char *home, struct lp_gemms *gemms)
 {
     const llmperf_profile *profile = stage->findings->profile;
+    const struct lp_limits *limits = lp_findings_describes(stage->findings, stage->stats->device)
+                                         ? &stage->findings->limits
+                                         : NULL;
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < profile->stage_operators.count; i++) {
@@ -245,8 +238,7 @@ static int read_products(const struct stage *stage, const char *home, struct lp_
 
         if (strcmp(row->stage, stage->stats->label) == 0 && row->products &&
             lp_compare_text(home_of(stage, row->name), home) == 0)
-            status = lp_gemms_read(gemms, &like, row->layers,
-                                   peak_of(stage->findings, stage->stats->device, row->dtype),
+            status = lp_gemms_read(gemms, &like, row->layers, lp_peak_tflops(limits, row->dtype),
                                    row->products);
     }
     return status;

@@ -8,18 +8,23 @@
 #include "lib/findings/limits/limits.h"
 #include "lib/hardware/hardware.h"
 
-double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flops, double bytes)
+double lp_peak_tflops(const struct lp_limits *limits, const char *dtype)
 {
     llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
-    double memory_ms = bytes / (limits->bandwidth.value * 1e6), compute_ms = 0;
+
+    return limits && limits->hardware && dtype &&
+                   llmperf_hardware_peak(limits->hardware, dtype, &peak) == 0
+               ? peak.value
+               : (double)NAN;
+}
+
+double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flops, double bytes)
+{
+    double memory_ms = bytes / (limits->bandwidth.value * 1e6);
+    double compute_ms = flops > 0 ? flops / (lp_peak_tflops(limits, dtype) * 1e9) : 0;
 
     if (!limits->hardware || !(limits->bandwidth.value > 0))
         return NAN;
-    if (flops > 0) {
-        if (llmperf_hardware_peak(limits->hardware, dtype, &peak) < 0)
-            return NAN;
-        compute_ms = flops / (peak.value * 1e9);
-    }
     return isnan(compute_ms) || isnan(memory_ms) ? (double)NAN : fmax(compute_ms, memory_ms);
 }
 

@@ -31,6 +31,9 @@ const struct lp_measured_peaks *lp_measured_here(const struct lp_limits *limits)
 /** Measured products and memcpys, and where they were measured; NULL: none. */
 const struct lp_sweep *lp_measured_sweep(const struct lp_limits *limits, const char **source_out);
 
+/** Peak of a dtype, TFLOP/s; NaN: unknown. Both may be NULL. */
+double lp_peak_tflops(const struct lp_limits *limits, const char *dtype);
+
 /** Roofline bound on the time of some work, ms; NaN: a limit is unknown. */
 double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flops, double bytes);
 

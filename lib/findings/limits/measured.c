@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/text.h"
+#include "lib/findings/limits/achievable.h"
 #include "lib/findings/limits/measured.h"
 #include "lib/profile/fields.h"
 
@@ -77,19 +78,17 @@ struct sums {
 static void add_operation(struct sums *sums, const struct lp_limits *limits, size_t operation,
                           double amount)
 {
-    llmperf_hardware_value peak = LLMPERF_HARDWARE_VALUE_INIT;
+    double peak = lp_peak_tflops(limits, operations[operation].dtype);
 
     sums->any = true;
     sums->fp32 |= strcmp(operations[operation].quantity, "flops_fp32") == 0;
     sums->flops += amount;
     if (amount == 0)
         return;
-    if (!limits || !limits->hardware ||
-        llmperf_hardware_peak(limits->hardware, operations[operation].dtype, &peak) < 0 ||
-        !isfinite(peak.value))
+    if (!isfinite(peak))
         sums->unknown_peak = true;
     else
-        sums->floor_ms += amount / (peak.value * 1e9);
+        sums->floor_ms += amount / (peak * 1e9);
 }
 
 static void add_metric(struct sums *sums, const struct lp_limits *limits,

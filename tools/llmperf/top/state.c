@@ -10,7 +10,7 @@
 #include "llmperf/findings.h"
 #include "llmperf/sys.h"
 #include "snapshot.h"
-#include "top.h"
+#include "top/top.h"
 
 static double number_of(const llmperf_profile *profile, const char *fact)
 {

@@ -15,7 +15,7 @@
 #include "llmperf/sys.h"
 #include "run_paths.h"
 #include "terminal.h"
-#include "top.h"
+#include "top/top.h"
 
 #define PATH_BYTES 4096
 struct newest {

@@ -10,7 +10,7 @@
 #include "json.h"
 #include "llmperf/llmperf.h"
 #include "terminal.h"
-#include "top.h"
+#include "top/top.h"
 
 /* Widths of the table of regions. */
 struct layout {

@@ -64,7 +64,7 @@ for words in profiling/counters@pipeline.counters=light "profiling/counters@pipe
     is "$(metric '[n for n in m["notes"] if "hardware counters" in n] != []' "$(last_line)")" True "$words"
 done
 expect 2 run --out refused profiling/counters@pipeline.counters=light pipeline.counters.method=guess -- "$program" work script
-stderr_has '"method" must be range or pm'
+stderr_has '"method" must be range, pm or pc'
 
 # A run's config.yaml is a configuration again, and composes to itself.
 again() { # WORD...

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/status.h"
 #include "lib/findings/findings.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"

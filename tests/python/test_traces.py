@@ -2,6 +2,7 @@
 """Traces of recordings of an H200, read by readers of their own, against the profile of the same recording."""
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -114,6 +115,12 @@ class Recorded(support.TestCase):
                     self.assertEqual(start.args["correlation"], end.args["correlation"])
                 self.assertTrue(all(item.args["stream"] >= 0 and item.args["device"] == 0 for item in device))
                 self.assertEqual([("bytes" in item.args) for item in device], [item.category != "kernel" for item in device])
+
+    def test_a_process_is_named_by_its_program_and_gpu(self) -> None:
+        with open(self.export(EAGER, "chrome"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        self.assertEqual({event["args"]["name"] for event in events if event["name"] == "process_name" and event["pid"] != 0 and " GPU" not in event["args"]["name"]},
+                         {"dsocr_profile · NVIDIA H200"})
 
     def test_counts_of_the_program_stand_at_their_region(self) -> None:
         profile = replay(EAGER)

@@ -7,7 +7,6 @@
 #include "lib/output/md/sections_md.h"
 #include "lib/output/md/table.h"
 #include "lib/profile/profile.h"
-#include "llmperf/region.h"
 
 static void put_number(struct lp_text *out, const char *before, double value, const char *after)
 {

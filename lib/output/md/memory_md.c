@@ -6,6 +6,7 @@
 #include "lib/base/number.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
 #include "lib/profile/fields.h"
 
 #define MOST 15u /* rows of regions; metrics.json has all */
@@ -35,11 +36,6 @@ static const struct quantity {
     { offsetof(llmperf_memory, total_bytes), "GPU memory", "of all processes, used and free" },
 };
 
-static void add_size(struct lp_text *out, uint64_t bytes, double unit)
-{
-    lp_md_cell_number(out, bytes == LLMPERF_UNKNOWN ? (double)NAN : (double)bytes / unit);
-}
-
 /* Devices come first. */
 static size_t count_devices(const struct lp_findings *findings)
 {
@@ -68,6 +64,9 @@ static void add_heads(const struct lp_findings *findings, size_t devices, struct
     lp_text_puts(out, " --- |\n");
 }
 
+#define GIB 1073741824.0
+#define MIB (1.0 / 1048576) /* in a byte */
+
 static uint64_t value_of(const llmperf_memory *row, const struct quantity *quantity)
 {
     return *(const uint64_t *)(const void *)((const char *)row + quantity->member);
@@ -85,8 +84,11 @@ static void add_quantity(const struct lp_findings *findings, size_t devices,
     if (known == 0)
         return;
     lp_text_printf(out, "| %s |", quantity->name);
-    for (size_t i = 0; i < devices; i++)
-        add_size(out, value_of(&rows[i], quantity), 1073741824);
+    for (size_t i = 0; i < devices; i++) {
+        uint64_t bytes = value_of(&rows[i], quantity);
+
+        lp_md_cell_number(out, bytes == LLMPERF_UNKNOWN ? (double)NAN : (double)bytes / GIB);
+    }
     lp_text_printf(out, " %s |\n", quantity->meaning);
 }
 
@@ -104,19 +106,30 @@ static void add_devices(const struct lp_findings *findings, struct lp_text *out)
         lp_text_printf(out, "\nNot known: %s.\n", reason);
 }
 
-static void add_region(const llmperf_memory *row, struct lp_text *out)
+static bool is_region(const struct lp_findings *findings, const void *row)
 {
-    lp_text_puts(out, "|");
-    lp_md_cell_region(out, row->region);
-    lp_md_cell_device(out, row->device);
-    lp_md_cell_count(out, row->allocations);
-    add_size(out, row->allocated_bytes, 1048576);
-    add_size(out, row->largest_bytes, 1048576);
-    add_size(out, row->held_bytes, 1048576);
-    lp_md_cell_count(out, row->frees);
-    add_size(out, row->live_bytes, 1048576);
-    add_size(out, row->peak_bytes, 1048576);
-    lp_text_puts(out, "\n");
+    (void)findings;
+    return ((const llmperf_memory *)row)->region != NULL;
+}
+
+static void add_regions(const struct lp_findings *findings, struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN_REGION("Region", llmperf_memory, region),
+        LP_COLUMN("GPU", llmperf_memory, device),
+        LP_COLUMN("Allocations", llmperf_memory, allocations),
+        LP_COLUMN_TIMES("Allocated MiB", llmperf_memory, allocated_bytes, MIB),
+        LP_COLUMN_TIMES("Largest MiB", llmperf_memory, largest_bytes, MIB),
+        LP_COLUMN_TIMES("At once MiB", llmperf_memory, held_bytes, MIB),
+        LP_COLUMN("Frees", llmperf_memory, frees),
+        LP_COLUMN_TIMES("Not freed MiB", llmperf_memory, live_bytes, MIB),
+        LP_COLUMN_TIMES("GPU peak MiB", llmperf_memory, peak_bytes, MIB),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns),
+                                    LP_TABLE_VECTOR(&findings->memory.rows), .has = is_region,
+                                    .limit = MOST, .all_in = "metrics.json" };
+
+    lp_table_add(findings, &table, out);
 }
 
 /* Calls in steps of decode, of all GPUs. */
@@ -140,9 +153,7 @@ static void add_steps(const struct lp_findings *findings, struct lp_text *out)
 
 void lp_memory_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    size_t devices = count_devices(findings), count = findings->memory.rows.count;
-
-    if (count == 0)
+    if (findings->memory.rows.count == 0)
         return;
     lp_text_puts(out,
                  "Memory that the program allocated from the CUDA driver "
@@ -153,12 +164,6 @@ void lp_memory_md(const struct lp_findings *findings, struct lp_text *out)
     add_steps(findings, out);
     lp_text_puts(out, "\nBy region, without nested regions, most allocated first. At once: most of "
                       "these allocations. GPU peak: most on the GPU while a call of the stage was "
-                      "open.\n\n"
-                      "| Region | GPU | Allocations | Allocated MiB | Largest MiB | At once MiB "
-                      "| Frees | Not freed MiB | GPU peak MiB |\n"
-                      "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n");
-    for (size_t i = devices; i < count && i < devices + MOST; i++)
-        add_region(&findings->memory.rows.items[i], out);
-    if (count > devices + MOST)
-        lp_text_printf(out, "\nmetrics.json has all %zu rows.\n", count - devices);
+                      "open.\n\n");
+    add_regions(findings, out);
 }

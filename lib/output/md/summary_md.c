@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "lib/base/number.h"
 #include "lib/findings/cost_centres.h"
@@ -17,11 +16,6 @@
 #define TOP         3
 #define TOP_CENTRES 5
 #define TOP_ROWS    5 /* of operators and of kernels */
-
-static void add_seconds(struct lp_text *out, double ms)
-{
-    lp_text_printf(out, ms >= 1000 ? "%s s" : "%s ms", LP_NUMBER(ms >= 1000 ? ms / 1000 : ms, 3));
-}
 
 /* How the GPUs of a stage share its work. */
 static void add_company(const struct lp_findings *findings, const char *path, struct lp_text *out)
@@ -44,13 +38,13 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
     lp_text_puts(out, "- ");
     lp_md_code(out, stats->label);
     lp_text_puts(out, stats->instances == 1 ? " took " : " takes ");
-    add_seconds(out, region->call_ms);
+    lp_md_time(out, region->call_ms);
     lp_text_printf(out, " of %s", lp_clock_words(region->clock));
     if (calls > 1)
         lp_text_printf(out, " on average (%" PRIu64 " calls)", calls);
     if (region->warm_up_ms > 0) {
         lp_text_puts(out, " after a first call of ");
-        add_seconds(out, region->warm_up_ms);
+        lp_md_time(out, region->warm_up_ms);
         lp_text_puts(out, " (warm-up)");
     }
     if (processes > 1)
@@ -65,7 +59,7 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
     if (stats->truncated == 0 && region->floor_call_ms > 0 &&
         region->floor_call_ms <= region->call_ms && !(region->use.floor_ratio < 1)) {
         lp_text_puts(out, "; this GPU could do it in ");
-        add_seconds(out, region->floor_call_ms);
+        lp_md_time(out, region->floor_call_ms);
         lp_text_puts(out, " at best");
     }
     add_company(findings, stats->path, out);
@@ -78,59 +72,12 @@ static void add_result(const struct lp_findings *findings, struct lp_text *out)
 
     if (!isnan(duration)) {
         lp_text_puts(out, "The profile covers ");
-        add_seconds(out, duration);
+        lp_md_time(out, duration);
         lp_text_puts(out, ".\n\n");
     }
     for (size_t i = 0; i < findings->regions.count; i++)
         if (findings->regions.items[i].advised && findings->regions.items[i].stats.instances > 0)
             stage_line(findings, &findings->regions.items[i], out);
-}
-
-static void show_what(const struct lp_findings *findings, const void *row, struct lp_text *out)
-{
-    const struct lp_cost_centre *centre = row;
-
-    (void)findings;
-    lp_text_puts(out, "**");
-    lp_md_text(out, centre->what);
-    lp_text_puts(out, "**");
-}
-
-static void show_time(const struct lp_findings *findings, const void *row, struct lp_text *out)
-{
-    (void)findings;
-    add_seconds(out, ((const struct lp_cost_centre *)row)->ms);
-}
-
-static void show_share(const struct lp_findings *findings, const void *row, struct lp_text *out)
-{
-    double share = ((const struct lp_cost_centre *)row)->share;
-
-    (void)findings;
-    lp_text_puts(out, isnan(share) ? LP_MD_UNKNOWN : LP_NUMBER(100 * share, 2));
-}
-
-static void show_saving(const struct lp_findings *findings, const void *row, struct lp_text *out)
-{
-    double saving_ms = ((const struct lp_cost_centre *)row)->saving_ms;
-
-    (void)findings;
-    if (isnan(saving_ms))
-        lp_text_puts(out, LP_MD_UNKNOWN);
-    else
-        add_seconds(out, saving_ms);
-}
-
-/* A kernel, or a few words. */
-static void show_act(const struct lp_findings *findings, const void *row, struct lp_text *out)
-{
-    const char *act = ((const struct lp_cost_centre *)row)->act;
-
-    (void)findings;
-    if (act && !strchr(act, ' '))
-        lp_md_code(out, act);
-    else
-        lp_text_puts(out, act ? act : LP_MD_UNKNOWN);
 }
 
 /* The rows shown and the rest are all of the time. */
@@ -140,15 +87,13 @@ static void add_rest(const struct lp_cost_centres *centres, struct lp_text *out)
 
     for (size_t i = 0; i < centres->rows.count && i < TOP_CENTRES; i++)
         shown += centres->rows.items[i].share;
-    if (centres->all_ms > 0)
-        lp_text_printf(
-            out,
-            "\nEverything else: %s %%. All of it is %s%s: the time of all stages%s and "
-            "of work outside of them.\n",
-            LP_NUMBER(fmax(0, 100 - 100 * shown), 2),
-            LP_NUMBER(centres->all_ms >= 1000 ? centres->all_ms / 1000 : centres->all_ms, 3),
-            centres->all_ms >= 1000 ? " s" : " ms",
-            centres->together ? ", summed over processes and GPUs," : "");
+    if (centres->all_ms > 0) {
+        lp_text_printf(out, "\nEverything else: %s %%. All of it is ",
+                       LP_NUMBER(fmax(0, 100 - 100 * shown), 3));
+        lp_md_time(out, centres->all_ms);
+        lp_text_printf(out, ": the time of all stages%s and of work outside of them.\n",
+                       centres->together ? ", summed over processes and GPUs," : "");
+    }
     if (centres->overlapped)
         lp_text_puts(out, "\nKernels ran at the same time: their times are scaled so that they add "
                           "up to the elapsed time.\n");
@@ -157,12 +102,12 @@ static void add_rest(const struct lp_cost_centres *centres, struct lp_text *out)
 static void add_costs(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_column columns[] = {
-        LP_COLUMN_WORDS("Cost centre", show_what),
+        LP_COLUMN("Cost centre", struct lp_cost_centre, what),
         LP_COLUMN_CODE("Stage", struct lp_cost_centre, stage),
-        LP_COLUMN_NUMBER("Time", show_time),
-        LP_COLUMN_NUMBER("Share %", show_share),
-        LP_COLUMN_WORDS("Where to act", show_act),
-        LP_COLUMN_NUMBER("Saves up to", show_saving),
+        LP_COLUMN_DURATION("Time", struct lp_cost_centre, ms),
+        LP_COLUMN_TIMES("Share %", struct lp_cost_centre, share, 100),
+        LP_COLUMN("Where to act", struct lp_cost_centre, act),
+        LP_COLUMN_DURATION("Saves up to", struct lp_cost_centre, saving_ms),
     };
     const struct lp_cost_centres *centres = &findings->cost_centres;
     struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&centres->rows) };
@@ -317,14 +262,6 @@ static void add_stages(const struct lp_findings *findings, struct lp_text *out)
     lp_table_add(findings, &table, out);
 }
 
-static void show_bound(const struct lp_findings *findings, const void *row, struct lp_text *out)
-{
-    const char *words = lp_limit_words(((const struct lp_region_finding *)row)->use.bound);
-
-    (void)findings;
-    lp_text_puts(out, words ? words : LP_MD_UNKNOWN);
-}
-
 static void add_use(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_column columns[] = {
@@ -334,7 +271,7 @@ static void add_use(const struct lp_findings *findings, struct lp_text *out)
         LP_COLUMN_TIMES("while busy", struct lp_region_finding, use.mfu, 100),
         LP_COLUMN_TIMES("MBU %", struct lp_region_finding, use.mbu_elapsed, 100),
         LP_COLUMN_TIMES("while busy", struct lp_region_finding, use.mbu, 100),
-        LP_COLUMN_WORDS("Limited by", show_bound),
+        LP_COLUMN_WORDS("Limited by", lp_show_bound),
     };
     const struct lp_table table = { LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&findings->regions),
                                     .has = is_advised };

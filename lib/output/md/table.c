@@ -2,8 +2,10 @@
 #include "lib/output/md/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/base/vector.h"
 #include "lib/output/format/markdown.h"
@@ -23,6 +25,14 @@ static void add_word(struct lp_text *out, const struct lp_column *column, const 
         lp_md_text(out, text);
     else
         lp_md_code(out, text);
+}
+
+static void add_count(struct lp_text *out, uint64_t count, double factor)
+{
+    if (count == LLMPERF_UNKNOWN || (factor >= 1 && factor <= 1))
+        lp_md_count(out, count);
+    else
+        lp_md_number(out, (double)count * factor);
 }
 
 static double divisor_of(const struct lp_column *column, const void *row)
@@ -56,6 +66,9 @@ static void add_value(const struct lp_findings *findings, const struct lp_column
     case LP_CELL_NUMBER:
         lp_md_number(out, column->factor * *(const double *)member);
         break;
+    case LP_CELL_DURATION:
+        lp_md_time(out, *(const double *)member);
+        break;
     case LP_CELL_RATIO:
         lp_md_number(out, column->factor * *(const double *)member / divisor_of(column, row));
         break;
@@ -65,7 +78,7 @@ static void add_value(const struct lp_findings *findings, const struct lp_column
         add_sampled(column, member, row, out);
         break;
     case LP_CELL_COUNT:
-        lp_md_count(out, *(const uint64_t *)member);
+        add_count(out, *(const uint64_t *)member, column->factor);
         break;
     case LP_CELL_WORD:
         lp_md_count(out, *(const uint32_t *)member);
@@ -75,6 +88,7 @@ static void add_value(const struct lp_findings *findings, const struct lp_column
                                                       : (uint64_t) * (const int32_t *)member);
         break;
     case LP_CELL_SHOWN:
+    case LP_CELL_WORDS:
         column->show(findings, row, out);
         break;
     default:
@@ -100,14 +114,6 @@ static bool is_unknown(const struct lp_findings *findings, const struct lp_colum
     return unknown;
 }
 
-static bool is_left(const struct lp_column *column)
-{
-    return column->kind == LP_CELL_SHOWN
-               ? column->words
-               : column->kind == LP_CELL_TEXT || column->kind == LP_CELL_CODE ||
-                     column->kind == LP_CELL_REGION;
-}
-
 static void add_head(const struct lp_column *const *columns, size_t count, struct lp_text *out)
 {
     lp_text_puts(out, "|");
@@ -115,7 +121,9 @@ static void add_head(const struct lp_column *const *columns, size_t count, struc
         lp_text_printf(out, " %s |", columns[i]->title);
     lp_text_puts(out, "\n|");
     for (size_t i = 0; i < count; i++)
-        lp_text_puts(out, is_left(columns[i]) ? " --- |" : " ---: |");
+        lp_text_puts(out, columns[i]->kind >= LP_CELL_TEXT && columns[i]->kind != LP_CELL_SHOWN
+                              ? " --- |"
+                              : " ---: |");
     lp_text_puts(out, "\n");
 }
 
@@ -173,6 +181,15 @@ void lp_table_add(const struct lp_findings *findings, const struct lp_table *tab
     lp_vector_clear(&rows.items);
 }
 
+void lp_md_time(struct lp_text *out, double ms)
+{
+    if (isnan(ms))
+        lp_text_puts(out, LP_MD_UNKNOWN);
+    else
+        lp_text_printf(out, ms >= 1000 ? "%s s" : "%s ms",
+                       LP_NUMBER(ms >= 1000 ? ms / 1000 : ms, 3));
+}
+
 void lp_pair_head(struct lp_text *out)
 {
     lp_text_puts(out, "| | |\n| --- | --- |\n");
@@ -214,4 +231,12 @@ void lp_show_region(const struct lp_findings *findings, const void *row, struct 
     lp_md_code(out, stats->path);
     if (process > 0)
         lp_text_printf(out, " of process %" PRIu32, process);
+}
+
+void lp_show_bound(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    const llmperf_utilisation *use = &((const struct lp_region_finding *)row)->use;
+
+    (void)findings;
+    lp_md_text(out, llmperf_name(LLMPERF_NAME_BOUND, use->bound));
 }

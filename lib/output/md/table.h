@@ -17,23 +17,24 @@ enum lp_cell_kind {
     LP_CELL_TIME,     /* double, with the interval that a struct lp_interval gives it as a time */
     LP_CELL_RATE,     /* the same of a rate */
     LP_CELL_ESTIMATE, /* estimate_ms with its limits: of a row with LP_ESTIMATE_FIELDS */
+    LP_CELL_DURATION, /* double: ms, shown as "1.20 s" */
     LP_CELL_COUNT,    /* uint64_t */
     LP_CELL_WORD,     /* uint32_t */
     LP_CELL_DEVICE,   /* int32_t */
     LP_CELL_TEXT,     /* const char * */
     LP_CELL_CODE,     /* const char * */
     LP_CELL_REGION,   /* const char *: a path */
-    LP_CELL_SHOWN     /* by `show` */
+    LP_CELL_SHOWN,    /* by `show`: a number */
+    LP_CELL_WORDS     /* by `show`: words, aligned to the left like texts */
 };
 
 struct lp_column {
     const char *title;
     enum lp_cell_kind kind;
     size_t offset; /* of the member in the row */
-    double factor; /* of a NUMBER or RATIO */
+    double factor; /* of a number; of a count, if it is not 1 */
     size_t per;    /* RATIO: of the member that it is divided by; TIME, RATE: of its error */
     enum lp_cell_kind per_kind;
-    bool words; /* SHOWN: left-aligned */
     void (*show)(const struct lp_findings *findings, const void *row, struct lp_text *out);
 };
 
@@ -45,46 +46,32 @@ struct lp_column {
         int32_t: LP_CELL_DEVICE,                                                                   \
         const char *: LP_CELL_TEXT)
 
-/** A member of the row, by its type; a number times a factor; that divided by another member; with
- * the interval that follows from an error; an estimate; a text as code or as the path of a region;
- * a cell with a function, for a number or for words. */
+/** A member of the row, by its type; a number or count times a factor; that divided by another
+ * member; with the interval that follows from an error; an estimate; a duration, a text as code, or
+ * the path of a region; a cell with a function, for a number or for words. */
+#define LP_COLUMN_OF(...)                                                                          \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define LP_COLUMN_AS(title, kind, type, member, factor)                                            \
+    LP_COLUMN_OF(title, kind, offsetof(type, member), factor, 0, 0, NULL)
 #define LP_COLUMN(title, type, member)                                                             \
-    {                                                                                              \
-        (title), LP_CELL_KIND(((type *)0)->member), offsetof(type, member), 1, 0, 0, false, NULL   \
-    }
+    LP_COLUMN_AS(title, LP_CELL_KIND(((type *)0)->member), type, member, 1)
 #define LP_COLUMN_TIMES(title, type, member, factor)                                               \
-    {                                                                                              \
-        (title), LP_CELL_NUMBER, offsetof(type, member), (factor), 0, 0, false, NULL               \
-    }
+    LP_COLUMN_AS(title, LP_CELL_KIND(((type *)0)->member), type, member, factor)
 #define LP_COLUMN_PER(title, type, member, factor, other)                                          \
-    {                                                                                              \
-        (title), LP_CELL_RATIO, offsetof(type, member), (factor), offsetof(type, other),           \
-            LP_CELL_KIND(((type *)0)->other), false, NULL                                          \
-    }
+    LP_COLUMN_OF(title, LP_CELL_RATIO, offsetof(type, member), factor, offsetof(type, other),      \
+                 LP_CELL_KIND(((type *)0)->other), NULL)
 #define LP_COLUMN_ERROR(title, kind, type, member, factor, error)                                  \
-    {                                                                                              \
-        (title), (kind), offsetof(type, member), (factor), offsetof(type, error), 0, false, NULL   \
-    }
+    LP_COLUMN_OF(title, kind, offsetof(type, member), factor, offsetof(type, error), 0, NULL)
 #define LP_COLUMN_ESTIMATE(title, type, member)                                                    \
-    {                                                                                              \
-        (title), LP_CELL_ESTIMATE, offsetof(type, member), 1, 0, 0, false, NULL                    \
-    }
-#define LP_COLUMN_CODE(title, type, member)                                                        \
-    {                                                                                              \
-        (title), LP_CELL_CODE, offsetof(type, member), 1, 0, 0, false, NULL                        \
-    }
-#define LP_COLUMN_REGION(title, type, member)                                                      \
-    {                                                                                              \
-        (title), LP_CELL_REGION, offsetof(type, member), 1, 0, 0, false, NULL                      \
-    }
-#define LP_COLUMN_NUMBER(title, show)                                                              \
-    {                                                                                              \
-        (title), LP_CELL_SHOWN, 0, 1, 0, 0, false, (show)                                          \
-    }
-#define LP_COLUMN_WORDS(title, show)                                                               \
-    {                                                                                              \
-        (title), LP_CELL_SHOWN, 0, 1, 0, 0, true, (show)                                           \
-    }
+    LP_COLUMN_AS(title, LP_CELL_ESTIMATE, type, member, 1)
+#define LP_COLUMN_DURATION(title, type, member)                                                    \
+    LP_COLUMN_AS(title, LP_CELL_DURATION, type, member, 1)
+#define LP_COLUMN_CODE(title, type, member)   LP_COLUMN_AS(title, LP_CELL_CODE, type, member, 1)
+#define LP_COLUMN_REGION(title, type, member) LP_COLUMN_AS(title, LP_CELL_REGION, type, member, 1)
+#define LP_COLUMN_NUMBER(title, show)         LP_COLUMN_OF(title, LP_CELL_SHOWN, 0, 1, 0, 0, show)
+#define LP_COLUMN_WORDS(title, show)          LP_COLUMN_OF(title, LP_CELL_WORDS, 0, 1, 0, 0, show)
 
 /** Columns without a known value are left out. */
 struct lp_table {
@@ -115,6 +102,12 @@ void lp_pair_head(struct lp_text *out);
 void lp_pair_text(struct lp_text *out, const char *name, const char *value);
 void lp_pair_number(struct lp_text *out, const char *name, double value);
 void lp_pair_count(struct lp_text *out, const char *name, uint64_t value);
+
+/** "1.20 s", "40.9 ms"; LP_MD_UNKNOWN for NaN. */
+void lp_md_time(struct lp_text *out, double ms);
+
+/** What limits a struct lp_region_finding. */
+void lp_show_bound(const struct lp_findings *findings, const void *row, struct lp_text *out);
 
 /** The path and the process of a struct lp_region_finding. */
 void lp_show_region(const struct lp_findings *findings, const void *row, struct lp_text *out);

@@ -13,7 +13,6 @@
 #include "lib/output/md/table.h"
 #include "lib/output/md/tables_md.h"
 #include "lib/profile/fields.h"
-#include "llmperf/region.h"
 #include "lib/base/text.h"
 
 void lp_table_warning(const llmperf_profile *profile, struct lp_text *out)

@@ -126,13 +126,6 @@ static void show_origin(const struct lp_findings *findings, const void *row, str
                    other ? ", " : "", other ? other : "");
 }
 
-static void show_bound(const struct lp_findings *findings, const void *row, struct lp_text *out)
-{
-    (void)findings;
-    lp_md_text(
-        out, llmperf_name(LLMPERF_NAME_BOUND, ((const struct lp_region_finding *)row)->use.bound));
-}
-
 static void add_regions(const struct lp_findings *findings, const struct lp_shown_regions *chosen,
                         struct lp_text *out)
 {
@@ -156,7 +149,7 @@ static void add_regions(const struct lp_findings *findings, const struct lp_show
         LP_COLUMN("FLOP/B", struct lp_region_finding, use.intensity),
         LP_COLUMN("TFLOP/s", struct lp_region_finding, use.achieved_tflops),
         LP_COLUMN("GB/s", struct lp_region_finding, use.achieved_gbs),
-        LP_COLUMN_WORDS("Bound", show_bound),
+        LP_COLUMN_WORDS("Bound", lp_show_bound),
         LP_COLUMN_WORDS("Work from", show_origin),
     };
     size_t count = findings->regions.count, shown = 0;

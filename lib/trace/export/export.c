@@ -34,6 +34,7 @@ struct player {
     struct lp_graph_ends graph_ends;
     struct lp_trace *trace;
     struct lp_trace_facts facts;
+    char title[256]; /* of the process */
     struct lp_trace_gpu gpus[GPUS_MOST];
     const struct lp_merged_gpus *numbers; /* GPU numbers in the file */
 };
@@ -107,6 +108,21 @@ static void take_gpu(struct player *player, const json_t *object)
     player->facts.gpu_count++;
 }
 
+/* "serve · NVIDIA H200"; the name of the recording stays if the program is not known. */
+static void take_title(struct player *player, const json_t *machine)
+{
+    const char *program = json_string_value(json_object_get(machine, "program"));
+    const char *slash = program ? strrchr(program, '/') : NULL;
+    const char *gpu = json_string_value(
+        json_object_get(json_array_get(json_object_get(machine, "gpus"), 0), "name"));
+
+    if (!program || !*program)
+        return;
+    snprintf(player->title, sizeof(player->title), "%s%s%s", slash ? slash + 1 : program,
+             gpu ? " · " : "", gpu ? gpu : "");
+    player->facts.title = player->title;
+}
+
 static void take_machine(struct player *player)
 {
     json_t *machine =
@@ -115,6 +131,7 @@ static void take_machine(struct player *player)
     size_t index;
 
     player->facts.gpus = player->gpus;
+    take_title(player, machine);
     json_array_foreach(gpus, index, gpu) take_gpu(player, gpu);
     json_decref(machine);
 }

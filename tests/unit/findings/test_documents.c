@@ -46,9 +46,9 @@ static void summary_names_the_largest_costs(void **state)
                           "this GPU could do it in 3.57 ms at best.");
     /* Steps 3000 ms, prefill 50 ms, vision 12 ms, in prefill. */
     assert_text_has(text,
-                    "| **GPU idle, waiting for the host to launch** | `LLM@decode_step` | 1.20 "
-                    "s | 39 | use CUDA graphs, or give each launch more work | 1.20 s |");
-    assert_text_has(text, "| **matrix products** | `LLM@decode_step` | 700 ms | 23 |");
+                    "| GPU idle, waiting for the host to launch | `LLM@decode_step` | 1.20 s | "
+                    "39.33 | use CUDA graphs, or give each launch more work | 1.20 s |");
+    assert_text_has(text, "| matrix products | `LLM@decode_step` | 700 ms | 22.94 |");
     assert_text_has(text, "\nEverything else: ");
     assert_text_has(text,
                     "## Where to act\n\n1. **High, saves up to 1200 ms** (4.00 ms a call: 1333 "
@@ -199,9 +199,9 @@ static void summary_without_a_device_is_of_the_host(void **state)
     profile->ledger.verdict = LLMPERF_VERDICT_NO_DEVICE;
     assert_int_equal(lp_profile_finish(profile), 0);
     text = document_of(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
-    assert_text_has(text, "| **host time** | `LLM@decode_step` | 3.00 s | 98 |");
-    assert_text_has(text, "| **host time** | `LLM@prefill` | 38.0 ms |"); /* of 50 */
-    assert_text_has(text, "| **host time** | `LLM@vision` | 12.0 ms |");
+    assert_text_has(text, "| host time | `LLM@decode_step` | 3.00 s | 98.36 |");
+    assert_text_has(text, "| host time | `LLM@prefill` | 38.0 ms |"); /* of 50 */
+    assert_text_has(text, "| host time | `LLM@vision` | 12.0 ms |");
     assert_text_has(text, "No GPU was observed");
     llmperf_text_free(text);
 }

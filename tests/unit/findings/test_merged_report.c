@@ -172,7 +172,7 @@ static void without_a_device_the_longest_process_stands_for_all(void **state)
     text = document(merged, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD);
     assert_text_has(
         text, "- `LLM@decode_step` took 0.300 ms of host time in the busiest of 2 processes.\n\n");
-    assert_text_has(text, "| **GPU idle** | `LLM@decode_step` | 0.400 ms | 100 |");
+    assert_text_has(text, "| GPU idle | `LLM@decode_step` | 0.400 ms | 100.0 |");
     llmperf_text_free(text);
     llmperf_profile_free(merged);
     llmperf_profile_free(ranks[0]);

@@ -507,67 +507,6 @@ enum lp_unknown {
 
 /* clang-format on */
 
-/* C types of members. */
-#define LP_TYPE_NAME                 const char *
-#define LP_TYPE_TEXT                 const char *
-#define LP_TYPE_WORD                 uint32_t
-#define LP_TYPE_DEVICE               int32_t
-#define LP_TYPE_COUNT                uint64_t
-#define LP_TYPE_NUMBER               double
-#define LP_MEMBER(type, member, ...) LP_TYPE_##type member;
-
-/** Rows of findings: computed from the rows of a profile, in no run file. */
-struct lp_rank {
-    LP_RANK_FIELDS(LP_MEMBER)
-};
-struct lp_collective {
-    LP_COLLECTIVE_FIELDS(LP_MEMBER)
-};
-struct lp_class_total {
-    LP_CLASS_FIELDS(LP_MEMBER)
-};
-struct lp_kernel_work {
-    LP_KERNEL_WORK_FIELDS(LP_MEMBER)
-    const char *name;  /* as in llmperf_kernel_stats */
-    double counted_ms; /* time from counters, where CUPTI gives no times of kernels */
-    uint64_t counted_calls;
-};
-
-#define LP_NCU_STALLS 3 /* reasons that are shown */
-
-struct lp_ncu_kernel {
-    LP_NCU_KERNEL_FIELDS(LP_MEMBER)
-    const char *name;                /* as in llmperf_metric_stats */
-    size_t first_metric, end_metric; /* its rows of LP_ROW_METRIC lie between */
-    double limit_blocks, limit_registers, limit_shared, limit_warps; /* blocks on an SM */
-    struct lp_ncu_stall {
-        const struct lp_stall_reason *reason;
-        double cycles;
-    } top[LP_NCU_STALLS]; /* most first; 0 cycles: none */
-    double stalls_cycles; /* of all states */
-};
-
-/** Busy and idle time of a device, inside and outside of regions. None if only a share was
- * collected.
- */
-struct lp_device_time {
-    LP_DEVICE_FIELDS(LP_MEMBER)
-};
-
-/** Device memory over time. */
-struct lp_memory_point {
-    LP_MEMORY_POINT_FIELDS(LP_MEMBER)
-};
-
-/** Samples of kernels by stall reason; those of instructions begin with the same members. */
-struct lp_stall {
-    LP_STALL_FIELDS(LP_MEMBER)
-};
-struct lp_hot_instruction {
-    LP_STALL_FIELDS(LP_MEMBER)
-    LP_HOT_INSTRUCTION_FIELDS(LP_MEMBER)
-};
-
 enum lp_field_type {
     LP_FIELD_NAME,   /* const char *, never NULL */
     LP_FIELD_TEXT,   /* const char *, NULL: not known */

@@ -41,20 +41,26 @@ struct row_set {
 struct lp_store {
     sqlite3 *db;
     char *path;
-    uint64_t write; /* number of the current write */
+    const char *shown; /* path in messages, if `path` is a temporary file */
+    uint64_t write;    /* number of the current write */
     struct row_set sets[LP_ROW_KINDS];
     bool committed; /* at least once */
     bool unknown;   /* a write failed: the file's rows are not known */
     bool shares_stale;
 };
 
+static const char *name_of(const struct lp_store *store)
+{
+    return store->shown ? store->shown : store->path;
+}
+
 static int write_error(const struct lp_store *store)
 {
     if (sqlite3_errcode(store->db) == SQLITE_NOMEM)
-        return lp_error(LLMPERF_ENOMEM, "out of memory for %s", store->path);
+        return lp_error(LLMPERF_ENOMEM, "out of memory for %s", name_of(store));
     return lp_error(LLMPERF_EIO,
                     "cannot write %s: %s; check that its folder exists, is writable and has space",
-                    store->path, sqlite3_errmsg(store->db));
+                    name_of(store), sqlite3_errmsg(store->db));
 }
 
 static int run_sql(const struct lp_store *store, const char *sql)
@@ -359,7 +365,7 @@ static int make_file(struct lp_store *store)
         status =
             lp_error(LLMPERF_EIO,
                      "cannot write %s: %s; check that its folder exists, is writable and has space",
-                     store->path, strerror(errno));
+                     name_of(store), strerror(errno));
         free(fresh);
         return status;
     }
@@ -369,7 +375,7 @@ static int make_file(struct lp_store *store)
     sqlite3_close(store->db);
     store->db = NULL;
     if (status == 0 && rename(fresh, store->path) < 0)
-        status = lp_error(LLMPERF_EIO, "cannot replace %s: %s", store->path, strerror(errno));
+        status = lp_error(LLMPERF_EIO, "cannot replace %s: %s", name_of(store), strerror(errno));
     if (status < 0)
         unlink(fresh);
     free(fresh);
@@ -381,7 +387,7 @@ static int open_store(struct lp_store *store)
     int status;
 
     if (unlink(store->path) < 0 && errno != ENOENT)
-        return lp_error(LLMPERF_EIO, "cannot replace %s: %s", store->path, strerror(errno));
+        return lp_error(LLMPERF_EIO, "cannot replace %s: %s", name_of(store), strerror(errno));
     remove_companions(store->path);
     if ((status = make_file(store)) < 0 || (status = open_database(store, store->path)) < 0 ||
         (status = run_sql(
@@ -435,7 +441,7 @@ bool lp_store_is_orphaned(void)
     return atomic_load(&orphaned);
 }
 
-int lp_store_create(const char *path, struct lp_store **store_out)
+static int create(const char *path, const char *shown, struct lp_store **store_out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct lp_size_signal held;
@@ -452,6 +458,7 @@ int lp_store_create(const char *path, struct lp_store **store_out)
         free(store);
         return lp_error(LLMPERF_ENOMEM, "out of memory");
     }
+    store->shown = shown;
     lp_size_signal_hold(&held);
     status = open_store(store);
     lp_size_signal_release(&held);
@@ -462,6 +469,11 @@ int lp_store_create(const char *path, struct lp_store **store_out)
     atomic_fetch_add(&open_stores, 1);
     *store_out = store;
     return 0;
+}
+
+int lp_store_create(const char *path, struct lp_store **store_out)
+{
+    return create(path, NULL, store_out);
 }
 
 /* Must be the last write. */
@@ -504,7 +516,7 @@ static int save_as(const llmperf_profile *profile, const char *temporary, const 
     struct lp_store *store;
     int status, closed;
 
-    if ((status = lp_store_create(temporary, &store)) < 0)
+    if ((status = create(temporary, path, &store)) < 0)
         return status;
     status = lp_store_write(store, profile);
     closed = lp_store_close(store);

@@ -25,6 +25,10 @@ done
 refused 3 "cannot create folder /proc/nothing: No such file or directory" run --out /proc/nothing/a/b -- /bin/true
 if unshare -rm true 2>/dev/null; then
     mkdir mount
+    unshare -rm sh -c 'mount -t tmpfs -o size=16k none mount && exec "$@"' sh "$LLMPERF" import "$LLMPERF_TEST_DATA/ncu/kernels.csv" -o mount/a >out 2>err
+    [ $? = 3 ] || die "a full file system"
+    stderr_is_one_line
+    stderr_has "cannot write mount/a/run.llmperf: "
     locked() { # CODE ARGUMENT...: with ./mount as a read-only file system
         local code=$1
         shift

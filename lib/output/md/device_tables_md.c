@@ -7,6 +7,7 @@
 #include "lib/base/number.h"
 #include "lib/findings/limits/facts.h"
 #include "lib/output/format/markdown.h"
+#include "lib/output/md/folds.h"
 #include "lib/output/md/sections_md.h"
 #include "lib/output/md/table.h"
 #include "lib/profile/fields.h"
@@ -16,43 +17,48 @@
 #define TOP_CAPTURES         20u
 #define TOP_COLLECTIVES      20u
 
-static void show_captured(const struct lp_findings *findings, const void *row, struct lp_text *out)
-{
-    const llmperf_capture_stats *stats = &((const struct lp_capture_finding *)row)->stats;
-
-    (void)findings;
-    lp_md_count(out, stats->kernel_count + stats->memory_count);
-}
-
 /* Rows of one launching region and device. */
 static size_t add_captures(const struct lp_findings *findings, size_t first, struct lp_text *out)
 {
     static const struct lp_column columns[] = {
-        LP_COLUMN_REGION("Captured in", struct lp_capture_finding, stats.captured_in),
-        LP_COLUMN_NUMBER("Kernels and memcpys", show_captured),
-        LP_COLUMN("Total ms", struct lp_capture_finding, total_ms),
-        LP_COLUMN("Own ms", struct lp_capture_finding, stats.exclusive_ms),
-        LP_COLUMN_TIMES("us per call", struct lp_capture_finding, call_ms, 1e3),
-        LP_COLUMN_TIMES("Share %", struct lp_capture_finding, stats.share, 100),
+        LP_COLUMN_WORDS("Captured in", lp_show_fold_region),
+        LP_COLUMN("Rows", struct lp_fold, rows),
+        LP_COLUMN("Kernels and memcpys", struct lp_fold, calls),
+        LP_COLUMN("Total ms", struct lp_fold, total_ms),
+        LP_COLUMN("Own ms", struct lp_fold, wall_ms),
+        LP_COLUMN_TIMES("us per call", struct lp_fold, call_ms, 1e3),
+        LP_COLUMN_TIMES("Share %", struct lp_fold, share, 100),
     };
     const struct lp_capture_finding *rows = findings->tables.captures.items;
-    size_t end = first + 1;
-    struct lp_table table = { LP_TABLE_COLUMNS(columns), .rows = &rows[first],
-                              .row_size = sizeof(*rows), .limit = TOP_CAPTURES,
-                              .all_in = "metrics.json" };
+    struct lp_folds folds = { 0 };
+    size_t i = first;
 
-    while (end < findings->tables.captures.count && !rows[end].first)
-        end++;
-    table.row_count = end - first;
+    do {
+        const llmperf_capture_stats *stats = &rows[i].stats;
+        const struct lp_fold fold = { .name = "",
+                                      .region = stats->captured_in,
+                                      .calls = stats->kernel_count + stats->memory_count,
+                                      .total_ms = rows[i].total_ms,
+                                      .wall_ms = stats->exclusive_ms,
+                                      .share = stats->share,
+                                      .call_ms = rows[i].call_ms };
+
+        out->failed |= lp_folds_add(&folds, 0, &fold) < 0;
+    } while (++i < findings->tables.captures.count && !rows[i].first);
     lp_text_puts(out, "Launched in ");
     if (rows[first].stats.region && *rows[first].stats.region)
         lp_md_code(out, rows[first].stats.region);
     else
         lp_text_puts(out, rows[first].stats.region ? "no region" : "an unknown region");
     lp_text_printf(out, ", device %d:\n\n", rows[first].stats.device);
-    lp_table_add(findings, &table, out);
+    lp_folds_sort(&folds);
+    lp_table_add(findings,
+                 &(const struct lp_table){ LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&folds.items),
+                                           .limit = TOP_CAPTURES, .all_in = "metrics.json" },
+                 out);
     lp_text_puts(out, "\n");
-    return end;
+    lp_folds_clear(&folds);
+    return i;
 }
 
 void lp_captures_md(const struct lp_findings *findings, struct lp_text *out)
@@ -63,8 +69,8 @@ void lp_captures_md(const struct lp_findings *findings, struct lp_text *out)
         lp_text_puts(out,
                      "Device work of graphs that a region launched, by the region that was open "
                      "when the nodes were captured. Nested capture regions are included in Total "
-                     "and excluded from Own. Times are sums: branches that run at the same time "
-                     "both count.\n");
+                     "and excluded from Own; * stands for a number, such as that of a layer. "
+                     "Times are sums: branches that run at the same time both count.\n");
 }
 
 static void show_value(const struct lp_findings *findings, const void *row, struct lp_text *out)

@@ -25,6 +25,7 @@ static void add_to(struct lp_fold *fold, const struct lp_fold *row)
     fold->estimate_ms += row->estimate_ms;
     fold->estimate_low_ms += row->estimate_low_ms;
     fold->estimate_high_ms += row->estimate_high_ms;
+    fold->call_ms += row->call_ms;
     fold->share += row->share;
     fold->least_ms = fmin(fmin(fold->least_ms, fold->first_ms), row->total_ms);
     fold->most_ms = fmax(fmax(fold->most_ms, fold->first_ms), row->total_ms);

@@ -15,7 +15,7 @@ struct lp_fold {
     const char *name, *region, *captured_in;
     uint64_t rows, calls;
     bool unlike; /* the names or regions of the rows differ in a number */
-    double total_ms, first_ms, wall_ms, share;
+    double total_ms, first_ms, wall_ms, call_ms, share;
     double estimate_ms, estimate_low_ms, estimate_high_ms; /* sums, as of operators */
     double least_ms, most_ms;                              /* of one row; NaN: there is only one */
 };

@@ -91,13 +91,15 @@ static void add_stage(const struct lp_stage_iterations *stage, struct lp_text *o
     lp_text_puts(out, "\n");
 }
 
-/* One call has no spread, and its parts are in its waterfall. */
+/* One call has no spread, and its parts are in its waterfall; host times are those of the table of
+ * stages. */
 void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out)
 {
     size_t before = out->length;
 
     for (size_t i = 0; i < findings->stages.count; i++)
-        if (findings->stages.items[i].times[LP_TIME_WALL].count > 1)
+        if (findings->stages.items[i].times[LP_TIME_WALL].count > 1 &&
+            findings->stages.items[i].times[LP_TIME_ELAPSED].count > 0)
             add_stage(&findings->stages.items[i], out);
     if (out->length > before)
         lp_text_puts(out, "Waiting for launch: the GPU was idle because the host had not launched "

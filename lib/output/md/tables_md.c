@@ -141,6 +141,14 @@ static void show_stage_label(const struct lp_findings *findings, const void *row
         lp_text_puts(out, "(no stage)");
 }
 
+#define SMALL_CLASS 0.01
+
+static bool is_large(const struct lp_findings *findings, const void *row)
+{
+    (void)findings;
+    return ((const struct lp_class_total *)row)->share >= SMALL_CLASS;
+}
+
 void lp_classes_md(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_column columns[] = {
@@ -151,15 +159,18 @@ void lp_classes_md(const struct lp_findings *findings, struct lp_text *out)
         LP_COLUMN_TIMES("Share of stage %", struct lp_class_total, share, 100),
     };
     const struct lp_table table = { LP_TABLE_COLUMNS(columns),
-                                    LP_TABLE_VECTOR(&findings->class_totals.rows) };
+                                    LP_TABLE_VECTOR(&findings->class_totals.rows),
+                                    .has = is_large };
 
     if (lp_row_count(findings->profile, LP_ROW_KERNEL) == 0)
         add_no_kernels(findings, out);
     else if (!findings->classes)
         lp_text_puts(out, "Unknown: kernel_classes.yaml could not be read (set LLMPERF_CONFIG_DIR "
                           "to its folder).\n");
-    else
+    else {
         lp_table_add(findings, &table, out);
+        lp_text_puts(out, "\nClasses below 1 % of a stage are in metrics.json.\n");
+    }
 }
 
 void lp_table_kernel_names(const struct lp_findings *findings, size_t limit, struct lp_text *out)

@@ -79,8 +79,9 @@ static void the_report_has_the_layers_of_the_graph(void **state)
     (void)state;
     assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
     assert_non_null(strstr(text, "Launched in `LLM@decode_step`, device 0:"));
-    assert_non_null(
-        strstr(text, "| `LLM@layer2/LLM@attention` | 10 | 0.02000 | 0.02000 | 20.00 | 33.33 |"));
+    assert_non_null(strstr(text, "| `LLM@layer*` | 2 | 30 |"));
+    assert_non_null(strstr(
+        text, "| `LLM@layer2/LLM@attention` | 1 | 10 | 0.02000 | 0.02000 | 20.00 | 33.33 |"));
     assert_non_null(strstr(text, "| `a` | `LLM@decode_step` | `LLM@layer10` |"));
     assert_non_null(strstr(text, "| `eager` | (no region) | – | 1 |"));
     llmperf_text_free(text);

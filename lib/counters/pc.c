@@ -7,7 +7,7 @@
  * read by the collector before the next one opens. */
 #include "lib/counters/pc.h"
 
-#include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -25,7 +25,13 @@
 #define PATIENCE_NS UINT64_C(200000000) /* then regions may have a second turn */
 #define PASS_NS     UINT64_C(5000000000)
 
-enum lp_pc_window { SHUT, OPEN, ENDED };
+/* ENDED: the collector has not read all of it. BUSY: a thread opens, closes or reads it. */
+enum lp_pc_window { SHUT, OPEN, ENDED, BUSY };
+
+static bool take(struct lp_pc *pc, int window)
+{
+    return atomic_compare_exchange_strong(&pc->window, &window, BUSY);
+}
 
 #define PARAMS(counters)                                                                           \
     {                                                                                              \
@@ -132,7 +138,6 @@ int lp_pc_open(struct lp_counters *counters)
 
     if (!pc)
         return lp_out_of_memory();
-    pthread_mutex_init(&pc->lock, NULL);
     if ((status = make_set(counters)) < 0 ||
         (status = LP_COUNTER_CALL(counters->calls, PCSamplingEnable, &params)) < 0)
         return status;
@@ -189,7 +194,6 @@ static int open_window(struct lp_counters *counters, const struct lp_thread *thr
     atomic_fetch_add(&counters->boundaries, 1);
     atomic_fetch_add(&counters->cost_ns, lp_clock_now() - now_ns);
     atomic_store(&pc->owner, thread);
-    atomic_store(&pc->window, OPEN);
     return 0;
 }
 
@@ -203,54 +207,53 @@ static int close_window(struct lp_counters *counters)
     atomic_fetch_add(&pc->opened, pc->end_ns - pc->begin_ns);
     atomic_fetch_add(&counters->boundaries, 1);
     atomic_store(&pc->owner, NULL);
-    atomic_store(&pc->window, ENDED);
     return status;
 }
 
 void lp_pc_begin(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
 {
     struct lp_pc *pc = counters->pc;
+    int next = SHUT;
     uint64_t now_ns;
 
     if (atomic_load(&pc->window) != SHUT)
         return;
     now_ns = lp_clock_now();
     if (!affords(counters, now_ns) || lp_cupti_capturing() ||
-        lp_counter_context() != counters->device.context || pthread_mutex_trylock(&pc->lock) != 0)
+        lp_counter_context() != counters->device.context || !take(pc, SHUT))
         return;
-    if (atomic_load(&pc->window) == SHUT && has_turn(pc, node, now_ns) &&
-        open_window(counters, thread, node, now_ns) < 0)
-        lp_counters_fail(counters);
-    pthread_mutex_unlock(&pc->lock);
+    if (has_turn(pc, node, now_ns)) {
+        if (open_window(counters, thread, node, now_ns) < 0)
+            lp_counters_fail(counters);
+        else
+            next = OPEN;
+    }
+    atomic_store(&pc->window, next);
 }
 
-/* To wait would end a stream capture: the collector closes such a window later, and its samples are
- * not used. */
-static void end_window(struct lp_counters *counters)
+void lp_pc_end(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
 {
     struct lp_pc *pc = counters->pc;
-    uint64_t since_ns = lp_clock_now();
+    uint64_t since_ns;
 
+    if (atomic_load(&pc->owner) != thread || pc->node != node)
+        return;
+    since_ns = lp_clock_now();
+    while (!take(pc, OPEN)) /* the collector reads it */
+        sched_yield();
     if (lp_cupti_capturing()) {
+        /* To wait would end the capture. The collector closes the window later, and its samples
+         * are not used. */
         pc->spoilt = true;
         atomic_store(&pc->owner, NULL);
+        atomic_store(&pc->window, OPEN);
         return;
     }
     lp_counter_idle();
     if (close_window(counters) < 0)
         lp_counters_fail(counters);
     atomic_fetch_add(&counters->cost_ns, pc->end_ns - since_ns);
-}
-
-void lp_pc_end(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
-{
-    struct lp_pc *pc = counters->pc;
-
-    if (atomic_load(&pc->owner) != thread || pc->node != node)
-        return;
-    pthread_mutex_lock(&pc->lock);
-    end_window(counters);
-    pthread_mutex_unlock(&pc->lock);
+    atomic_store(&pc->window, ENDED);
 }
 
 void lp_pc_leave(struct lp_counters *counters, const struct lp_thread *thread)
@@ -277,24 +280,35 @@ static int read_data(struct lp_counters *counters, bool *more_out)
     return lp_counter_explain(counters->calls, "cuptiPCSamplingGetData", result);
 }
 
-/* Under the lock. */
-static void drain(struct lp_counters *counters)
+/* @return what the window is now. */
+static int drain(struct lp_counters *counters, int window)
 {
     struct lp_pc *pc = counters->pc;
-    int window = atomic_load(&pc->window), status = 0;
     uint64_t now_ns = lp_clock_now();
     bool more = true;
+    int status = 0;
 
-    if (window == OPEN && pc->spoilt && !lp_cupti_capturing())
+    if (window == OPEN && pc->spoilt && !lp_cupti_capturing()) {
         status = close_window(counters);
-    else if (window == SHUT || (window == OPEN && now_ns - pc->begin_ns < LONG_NS))
-        return;
+        window = ENDED;
+    } else if (window == OPEN && now_ns - pc->begin_ns < LONG_NS) {
+        return OPEN;
+    }
     while (status == 0 && more)
         status = read_data(counters, &more);
     if (status < 0)
         lp_counters_fail(counters);
-    else if (window == ENDED && now_ns - pc->end_ns >= SETTLE_NS)
-        atomic_store(&pc->window, SHUT);
+    return window == ENDED && now_ns >= pc->end_ns + SETTLE_NS ? SHUT : window;
+}
+
+static int look(struct lp_counters *counters)
+{
+    struct lp_pc *pc = counters->pc;
+    int window = atomic_load(&pc->window);
+
+    if ((window == OPEN || window == ENDED) && take(pc, window))
+        atomic_store(&pc->window, window = drain(counters, window));
+    return window;
 }
 
 void lp_pc_deliver(struct lp_counters *counters, const struct lp_device_sink *sink)
@@ -302,11 +316,8 @@ void lp_pc_deliver(struct lp_counters *counters, const struct lp_device_sink *si
     struct lp_pc *pc = counters->pc;
     uint64_t now_ns = lp_clock_now();
 
-    if (pc->enabled && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING) {
-        pthread_mutex_lock(&pc->lock);
-        drain(counters);
-        pthread_mutex_unlock(&pc->lock);
-    }
+    if (pc->enabled && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
+        look(counters);
     if (pc->enabled && !counters->driver_gone && now_ns - pc->passed_ns < PASS_NS)
         return;
     pc->passed_ns = now_ns;
@@ -322,17 +333,14 @@ void lp_pc_stop(struct lp_counters *counters)
 
     if (!pc->enabled)
         return;
-    pthread_mutex_lock(&pc->lock);
-    if (atomic_load(&pc->window) == OPEN)
+    if (take(pc, OPEN)) {
         close_window(counters);
-    while (atomic_load(&pc->window) == ENDED &&
-           atomic_load(&counters->phase) == LP_COUNTERS_RUNNING) {
-        drain(counters);
-        nanosleep(&nap, NULL);
+        atomic_store(&pc->window, ENDED);
     }
+    while (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && look(counters) == ENDED)
+        nanosleep(&nap, NULL);
     counters->calls->PCSamplingDisable(&params);
     pc->enabled = false;
-    pthread_mutex_unlock(&pc->lock);
 }
 
 void lp_pc_state(const struct lp_counters *counters, struct lp_counters_state *state)
@@ -357,6 +365,5 @@ void lp_pc_close(struct lp_counters *counters)
     lp_vector_clear(&pc->instructions);
     lp_vector_clear(&pc->kernels);
     lp_vector_clear(&pc->values);
-    pthread_mutex_destroy(&pc->lock);
     free(pc);
 }

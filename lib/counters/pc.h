@@ -16,10 +16,9 @@ struct lp_pc_instruction {
 };
 
 struct lp_pc {
-    _Atomic int window;                      /* enum lp_pc_window */
-    _Atomic uint64_t opened;                 /* ns of all windows, for the budget */
+    _Atomic int window;      /* enum lp_pc_window; who makes it busy has what follows */
+    _Atomic uint64_t opened; /* ns of all windows, for the budget */
     _Atomic(const struct lp_thread *) owner; /* closes the window; NULL: nobody will */
-    pthread_mutex_t lock;                    /* guards CUPTI's calls and what follows */
     uint32_t node;                           /* of the window; also read by its owner */
     uint64_t since_ns;                       /* start of sampling */
     uint64_t begin_ns, end_ns;               /* of the window */
@@ -35,7 +34,6 @@ struct lp_pc {
     LP_VECTOR(uint64_t) kernels; /* samples of each */
     LP_VECTOR(double) values;
     struct lp_hashmap instruction_index, kernel_index;
-    bool failed;
     uint64_t samples, lost, overflows, passed_ns;
 };
 

@@ -107,7 +107,8 @@ static void take_record(struct lp_counters *counters, const struct lp_cupti_pc_r
     struct lp_pc_instruction *instruction = find_instruction(counters, &wanted);
 
     if (!instruction) {
-        pc->failed = true;
+        lp_out_of_memory();
+        lp_counters_fail(counters);
         return;
     }
     for (size_t i = 0; i < record->reason_count; i++) {

@@ -131,9 +131,7 @@ static double error_of(const struct lp_stage_iterations *stage, enum lp_part_kin
         [LP_PART_AFTER] = LP_TIME_AFTER,
     };
 
-    return kind < LP_PART_GAPS
-               ? (double)NAN
-               : lp_steady_std(stage, times[kind]) / sqrt(lp_steady_count(stage, times[kind]));
+    return kind < LP_PART_GAPS ? (double)NAN : lp_steady_error(stage, times[kind]);
 }
 
 /* Kernels count with their whole duration: the bound is the same in both runs, or it is not
@@ -374,7 +372,7 @@ static struct lp_compare_mean elapsed_of(const struct lp_compare_runs *runs, con
         double calls = lp_steady_count(stage, LP_TIME_ELAPSED);
 
         add_run(&mean, &sums, waterfall_of(findings, path)->elapsed_ms,
-                lp_steady_std(stage, LP_TIME_ELAPSED) / sqrt(calls), calls);
+                lp_steady_error(stage, LP_TIME_ELAPSED), calls);
     }
     mean.total_ms /= (double)runs->count;
     return mean;

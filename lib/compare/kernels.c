@@ -43,14 +43,23 @@ static int add_calls(struct lp_compare_reader *reader, size_t place, const char 
                      size_t gpu, const llmperf_kernel_stats *kernel, double weight)
 {
     size_t row = lp_compare_find_row(reader, place, quantity, true);
-    double spread = lp_kernel_spread(kernel);
+    const struct lp_interval interval = { kernel->estimate_low_ms, kernel->estimate_high_ms };
+    double spread = lp_kernel_spread(kernel), error_ms;
     struct lp_compare_sum *sum;
 
     if (row == SIZE_MAX)
         return LLMPERF_ENOMEM;
     sum = &reader->sums.items[row * reader->members.gpus.count + gpu];
-    sum->total_ms += kernel->total_ms * weight;
     sum->calls += kernel->calls;
+    if (interval.high > 0) { /* sampled; the errors of kernels may be the same */
+        error_ms = hypot(lp_standard_error(interval, (double)kernel->estimate_collected),
+                         fmax(spread, 0) * sqrt((double)kernel->calls * weight));
+        sum->total_ms += kernel->estimate_ms;
+        sum->variance = (sqrt(sum->variance) + error_ms) * (sqrt(sum->variance) + error_ms);
+        sum->known = true;
+        return 0;
+    }
+    sum->total_ms += kernel->total_ms * weight;
     /* A kernel that ran once has no variance; the sum is then of the others. */
     if (!isnan(spread)) {
         sum->variance += spread * spread * (double)kernel->calls * weight * weight;

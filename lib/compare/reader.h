@@ -113,6 +113,10 @@ struct lp_compare_mean lp_compare_mean_on(const struct lp_compare_reader *reader
                                           size_t gpu);
 struct lp_compare_mean lp_compare_add_means(struct lp_compare_mean a, struct lp_compare_mean b);
 
+/** Of a sampled stage: the mean of all calls and its error, from the estimate and its interval;
+ * nothing changes if there is none. */
+void lp_compare_use_estimate(struct lp_compare_mean *mean, const llmperf_iteration_stats *stats);
+
 /** To be called in this order.
  * @param several  The run has several processes or GPUs. */
 int lp_compare_read_regions(struct lp_compare_reader *reader);

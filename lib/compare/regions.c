@@ -37,6 +37,7 @@ static struct lp_compare_mean mean_of(const struct lp_compare_reader *reader,
     const struct lp_stage_iterations *stage = lp_findings_iterations(reader->findings, stats->path);
     double n = (double)stats->instances, mean_ms = stats->wall_sum_ms / n;
     double std_ms = stats->wall_std_ms, total_ms = stats->wall_sum_ms;
+    struct lp_compare_mean mean;
     bool warms_up = stage && stage->warms_up && n > 1 && reader->members.processes.count == 1;
 
     if (stage && region->clock == LLMPERF_CLOCK_DEVICE) {
@@ -49,11 +50,14 @@ static struct lp_compare_mean mean_of(const struct lp_compare_reader *reader,
         mean_ms = (stats->wall_sum_ms - stage->first.wall_ms) / (n - 1);
         n--;
     }
-    return (struct lp_compare_mean){ .mean_ms = mean_ms,
+    mean = (struct lp_compare_mean){ .mean_ms = mean_ms,
                                      .error_ms = n > 1 ? std_ms / sqrt(n) : (double)NAN,
                                      .freedom = n - 1,
                                      .total_ms = total_ms,
                                      .instances = stats->instances };
+    if (stage && stage->sampled && region->clock == LLMPERF_CLOCK_DEVICE)
+        lp_compare_use_estimate(&mean, &stage->times[LP_TIME_ELAPSED]);
+    return mean;
 }
 
 static int add_wall(struct lp_compare_reader *reader, size_t at,

@@ -29,6 +29,15 @@ static void use_class(struct lp_compare_value *value, const llmperf_iteration_st
     };
 }
 
+void lp_compare_use_estimate(struct lp_compare_mean *mean, const llmperf_iteration_stats *stats)
+{
+    if (!(stats->estimate_high_ms > 0))
+        return;
+    mean->mean_ms = stats->estimate_ms;
+    mean->error_ms = lp_estimate_error(stats);
+    mean->freedom = lp_freedom_of_differences((double)stats->estimate_collected);
+}
+
 static void widen(struct lp_compare_mean *around, const struct lp_compare_mean *stage, double times)
 {
     if (isnan(around->mean_ms) || isnan(stage->error_ms))
@@ -81,6 +90,8 @@ static int put_iteration(struct lp_compare_reader *reader, size_t place,
         use_class(value, stats);
     else
         use_busy(value, stats);
+    if (sampled)
+        lp_compare_use_estimate(&value->iterations, stats);
     stage = value->iterations; /* a copy: adding values moves them */
     return sampled ? pass_up(reader, place, quantity, &stage) : 0;
 }

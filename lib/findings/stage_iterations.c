@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/findings/interval.h"
 #include "lib/findings/stage_iterations.h"
 #include "lib/profile/fields.h"
 
@@ -92,6 +93,23 @@ double lp_steady_std(const struct lp_stage_iterations *stage, enum lp_iteration_
 
     return isnan(first) ? all->std_ms
                         : lp_std_without((double)all->count, all->mean_ms, all->std_ms, first);
+}
+
+double lp_estimate_error(const llmperf_iteration_stats *row)
+{
+    const struct lp_interval interval = { row->estimate_low_ms, row->estimate_high_ms };
+
+    return hypot(lp_standard_error(interval, (double)row->estimate_collected),
+                 row->std_ms / sqrt((double)row->estimate_calls));
+}
+
+double lp_steady_error(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
+{
+    const llmperf_iteration_stats *row = &stage->times[time];
+
+    return stage->sampled && row->estimate_high_ms > 0
+               ? lp_estimate_error(row)
+               : lp_steady_std(stage, time) / sqrt(lp_steady_count(stage, time));
 }
 
 /* Fewer calls hardly show a steady state: then the first must be much slower. */

@@ -53,6 +53,14 @@ double lp_steady_sum(const struct lp_stage_iterations *stage, enum lp_iteration_
 /** Standard deviation of a time over the calls after warm-up; NaN: not known. */
 double lp_steady_std(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
 
+/** Standard error of an estimate that has an interval, as the mean of a program: that of the
+ * sample, and that of all calls. */
+double lp_estimate_error(const llmperf_iteration_stats *row);
+
+/** Standard error of the mean over these calls; of a sampled stage that of its estimate, if known.
+ */
+double lp_steady_error(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
+
 /** Standard deviation of `count` values without one of them. */
 double lp_std_without(double count, double mean, double std, double value);
 

@@ -145,6 +145,8 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
     };
     struct lp_waterfall_part *part = find_part(builder, &like);
     bool estimated = kernel->estimate_ms * builder->estimated > 0;
+    const struct lp_interval interval = { kernel->estimate_low_ms, kernel->estimate_high_ms };
+    double collected = (double)kernel->estimate_collected;
     const struct lp_waterfall_kernel fresh = {
         .region = like.region,
         .kernel_class = like.kernel_class,
@@ -153,8 +155,10 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
                         : builder->share * kernel->total_ms,
         .calls = (double)kernel->calls / builder->all_calls,
         .bytes = (double)kernel->bytes / builder->all_calls,
-        .error_ms = lp_kernel_spread(kernel) * (double)kernel->calls / builder->all_calls /
-                    sqrt(builder->calls),
+        .error_ms = estimated && kernel->estimate_high_ms > 0
+                        ? builder->estimated * lp_standard_error(interval, collected)
+                        : lp_kernel_spread(kernel) * (double)kernel->calls / builder->all_calls /
+                              sqrt(builder->calls),
     };
     const struct lp_waterfall_kernel *name;
 

@@ -176,7 +176,7 @@ static double mean_with(const struct lp_estimate *estimate, const struct lp_host
  * the kurtosis. */
 static double freedom_of(const struct lp_host_moments *moments, double calls)
 {
-    double freedom = 2 * (calls - 1) * (calls - 1) / (3 * calls - 4);
+    double freedom = lp_freedom_of_differences(calls);
 
     return moments->fourth > 0
                ? fmin(freedom, 2 * moments->second * moments->second / moments->fourth)

@@ -8,4 +8,10 @@
 double lp_student_95(double freedom);
 double lp_student_99(double freedom);
 
+/** Degrees of freedom of a variance that follows from differences between n successive values. */
+static inline double lp_freedom_of_differences(double n)
+{
+    return 2 * (n - 1) * (n - 1) / (3 * n - 4);
+}
+
 #endif

@@ -14,6 +14,8 @@
 #include "lib/record/record.h"
 #include "lib/statistics/estimate.h"
 #include "lib/statistics/stage_sampling.h"
+#include "llmperf/output.h"
+#include "tests/support/compared.h"
 #include "tests/support/coverage.h"
 #include "tests/support/play.h"
 
@@ -135,6 +137,19 @@ static bool is_too_short(const char *program)
     return strcmp(program, "every tenth step slow") == 0 || strcmp(program, "short run") == 0;
 }
 
+/* Totals of three kernels and a region, and MFU: as for the stage. */
+static void check_parts(const struct coverage *stage)
+{
+    for (size_t i = 0; i < COVERAGE_PARTS; i++) {
+        const struct coverage_part *part = &stage->parts[i];
+
+        if (part->printed < 10)
+            continue;
+        print_message("    %s: %u of %u\n", part->what, part->covered, part->printed);
+        assert_true(100 * (part->covered + 1) >= 85 * part->printed);
+    }
+}
+
 /* The programs of docs/explanation/sampling.md in few runs of fixed seeds: of the intervals at
  * least 85 % contain the truth, one more may miss it. */
 static void intervals_contain_the_truth(void **state)
@@ -151,10 +166,74 @@ static void intervals_contain_the_truth(void **state)
                           stages[k].stage, stages[k].covered, stages[k].printed);
             assert_true(100 * (stages[k].covered + 1) >= 85 * stages[k].printed);
             assert_true(stages[k].printed == runs || stages[k].reason);
+            check_parts(&stages[k]);
             if (is_too_short(stages[k].program))
                 assert_true(4 * stages[k].printed <= runs);
         }
     }
+}
+
+/* The first program is steady, the last one too short for an interval. */
+static void an_interval_or_a_reason_stands_beside_each_sampled_number(void **state)
+{
+    llmperf_profile *steady = coverage_profile(0, 1, 1);
+    llmperf_profile *brief = coverage_profile(coverage_programs() - 1, 1, 1);
+    char *text = NULL;
+
+    (void)state;
+    assert_int_equal(llmperf_document_text(steady, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
+    for (const char *const *part = (const char *const[]){ " ms per call", " % while busy)",
+                                                          " ms of elapsed time a call", NULL };
+         *part; part++) {
+        const char *at = strstr(text, *part);
+
+        assert_non_null(at);
+        assert_non_null(memmem(at - 12, 12, " ± ", strlen(" ± ")));
+    }
+    llmperf_text_free(text);
+    assert_int_equal(llmperf_document_text(steady, LLMPERF_DOCUMENT_METRICS_JSON, &text), 0);
+    assert_non_null(strstr(text, "\"mfu\": ["));
+    assert_non_null(strstr(text, "\"half_interval_ms\": "));
+    llmperf_text_free(text);
+    assert_int_equal(llmperf_document_text(brief, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
+    assert_null(strstr(text, " ± "));
+    assert_non_null(strstr(text, "(no interval: fewer than 10 calls"));
+    llmperf_text_free(text);
+    llmperf_profile_free(steady);
+    llmperf_profile_free(brief);
+}
+
+#define SLOW_STEPS 10 /* program */
+
+static double change_of(const llmperf_profile *base, double slower, uint64_t seed,
+                        enum lp_compare_verdict *verdict_out)
+{
+    llmperf_profile *fresh = coverage_profile(SLOW_STEPS, seed, slower);
+    struct lp_comparison comparison = compare_profiles_at(base, fresh, 0.001);
+    struct lp_compare_row row = compared_row(&comparison, "LLM@decode_step", "device");
+    double change = row.fresh.of.mean_ms / row.base.of.mean_ms - 1;
+
+    *verdict_out = row.verdict;
+    lp_compare_clear(&comparison);
+    llmperf_profile_free(fresh);
+    return change;
+}
+
+/* 5 % of the steps are slow, so that the collected calls vary by a factor: how many slow ones there
+ * are is known from the host times, and the estimate has an error of 0.3 %. */
+static void sampled_runs_are_compared_by_their_intervals(void **state)
+{
+    llmperf_profile *base = coverage_profile(SLOW_STEPS, 1, 1);
+    enum lp_compare_verdict verdict;
+
+    (void)state;
+    for (uint64_t seed = 2; seed < 4; seed++) {
+        change_of(base, 1, seed, &verdict);
+        assert_int_equal(verdict, LP_COMPARE_SAME);
+    }
+    assert_true(fabs(change_of(base, 1.06, 7, &verdict) - 0.06) < 0.02);
+    assert_int_equal(verdict, LP_COMPARE_SLOWER);
+    llmperf_profile_free(base);
 }
 
 int main(void)
@@ -167,6 +246,8 @@ int main(void)
         cmocka_unit_test(slow_calls_count_as_often_as_there_are),
         cmocka_unit_test(calls_that_are_slow_because_they_are_collected_are_not_expected_to_be),
         cmocka_unit_test(intervals_contain_the_truth),
+        cmocka_unit_test(an_interval_or_a_reason_stands_beside_each_sampled_number),
+        cmocka_unit_test(sampled_runs_are_compared_by_their_intervals),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,7 +165,7 @@ void lp_measure_profiler(const struct lp_kernels *kernels, struct lp_bench *benc
     static struct lp_measured_peak first[2]; /* the cost is mostly the host's */
     struct lp_measured_peak *items = &measured_peaks->items[LP_COST_LAUNCH];
     struct work work = { bench, kernels->read, NULL };
-    struct costs without, with;
+    struct costs without = { 0, 0 }, with = { 0, 0 };
 
     if (first[0].repeats > 0) {
         items[0] = first[0];

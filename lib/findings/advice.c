@@ -656,7 +656,7 @@ static void set_run(const struct lp_findings *findings, struct lp_run_facts *run
     if (verdict == LLMPERF_VERDICT_INCOMPLETE || verdict == LLMPERF_VERDICT_DEAD)
         run->problem =
             llmperf_profile_problem(findings->profile, source && strcmp(source, "ncu") == 0);
-    if (findings->ncu_kernels.rows.count > 0 && findings->ncu_kernels.rows.items[0].name)
+    if (findings->ncu_kernels.rows.count > 0)
         run->measured = &findings->ncu_kernels.rows.items[0];
     run->device_usable = findings->device_known && !findings->withheld;
     run->host_usable = findings->ledger.regions_dropped == 0;

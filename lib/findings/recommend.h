@@ -88,12 +88,13 @@ struct lp_stage_facts {
 /** Numbers of the run. */
 struct lp_run_facts {
     const char *problem; /* the first problem of an incomplete or dead ledger; NULL: none */
-    const struct lp_ncu_kernel *measured; /* by ncu, the kernel with most time; NULL: none */
-    bool device_usable;                   /* device times are good enough for advice */
-    bool host_usable;                     /* wall times are, too */
-    double device_ms, outside_ms;         /* sums of durations; outside of regions */
-    bool marked;                          /* there are stages to advise on */
-    bool imported; /* from files of another profiler: nothing can be called */
+    const struct lp_ncu_kernel
+        *measured;      /* by ncu, the kernel with most time, else such a range; NULL: none */
+    bool device_usable; /* device times are good enough for advice */
+    bool host_usable;   /* wall times are, too */
+    double device_ms, outside_ms; /* sums of durations; outside of regions */
+    bool marked;                  /* there are stages to advise on */
+    bool imported;                /* from files of another profiler: nothing can be called */
     /* All devices together, inside and outside of regions; NaN: not known. See lp_device_time. */
     double span_ms, busy_ms, idle_launch_ms, idle_wait_ms, idle_host_ms, activities;
     double graph_share;     /* kernels in CUDA graphs / kernels */

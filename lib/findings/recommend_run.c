@@ -239,16 +239,21 @@ static bool measured_kernel(const struct lp_run_facts *run, struct lp_recommenda
 {
     const struct lp_ncu_kernel *kernel = run->measured;
 
-    if (!kernel || !(kernel->share > 0))
+    if (!kernel || !(kernel->duration_ms > 0) || (!kernel->name && !kernel->region))
         return false;
-    lp_evidence_add_word(out, "kernel", kernel->short_name);
+    if (kernel->name)
+        lp_evidence_add_word(out, "kernel", kernel->short_name);
     lp_evidence_add(out, "kernel_share", kernel->share);
     lp_evidence_add(out, "kernel_ms", kernel->duration_ms);
     out->advice.severity = kernel->bound ? LLMPERF_SEVERITY_MEDIUM : LLMPERF_SEVERITY_LOW;
-    lp_text_printf(text, "%s takes %s %% of the time that ncu measured (%s us a call%s%s).",
-                   kernel->short_name, PERCENT(kernel->share), N(1e3 * kernel->duration_ms),
-                   kernel->region && *kernel->region ? ", in " : "",
-                   kernel->region ? kernel->region : "");
+    if (kernel->name)
+        lp_text_printf(text, "%s takes %s %% of the time that ncu measured (%s us a call%s%s).",
+                       kernel->short_name, PERCENT(kernel->share), N(1e3 * kernel->duration_ms),
+                       kernel->region && *kernel->region ? ", in " : "",
+                       kernel->region ? kernel->region : "");
+    else
+        lp_text_printf(text, "%s is the longest range that ncu measured (%s us a call).",
+                       kernel->region, N(1e3 * kernel->duration_ms));
     if (kernel->bound)
         say_bound(kernel, out, text);
     say_occupancy(kernel, out, text);

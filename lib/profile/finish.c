@@ -183,7 +183,7 @@ static void add_to_operator(llmperf_operator_stats *stats, const llmperf_region_
 
     if (!again)
         stats->calls += region->instances;
-    if (!again && !inside && !isnan(region->wall_sum_ms))
+    if (!again && !inside && (region->instances > 0 || !isnan(region->wall_sum_ms)))
         stats->total_time_ms += region->wall_sum_ms;
     if (inside || isnan(region->gpu_busy_ms))
         return;

@@ -81,6 +81,8 @@ assert len(rows) == 3 and all(row["kernel_name"] is None and row["bound"] == "la
 for region in metrics["regions"]:
     if region["path"] in rows:
         assert abs(region["gpu_busy_ms"] - rows[region["path"]]["total_ms"]) < 1e-9, region
+assert metrics["recommendations"][0]["id"] == "measured_kernel" and "LLM@forward/LLM@stem is the longest range" in metrics["recommendations"][0]["text"]
+assert all(row["calls"] == 1 and row["total_time_ms"] is None and row["mean_ms"] is None for row in metrics["operators"]), metrics["operators"]
 gpu = json.load(open("ranges/env.json"))["gpus"][0]
 assert gpu["memory_bytes"] > 1e11 and gpu["l2_bytes"] > 5e7 and gpu["clock_khz"] == 1980000, gpu
 PYTHON

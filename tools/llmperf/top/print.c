@@ -103,22 +103,15 @@ static void print_rate(int width, double value)
         print(" %*.*f", width, value < 10 ? 4 : value < 1000 ? 1 : 0, value);
 }
 
-/* Only the end of a long text. */
-static void print_end(int width, int indent, const char *text)
-{
-    size_t length = strlen(text), room = (size_t)(width > indent ? width - indent : 1);
-
-    print("%*s%-*s", indent, "", (int)room, length > room ? text + length - room : text);
-}
-
-/* The last label, indented by its depth. */
+/* The last label, indented by its depth; the beginning of a long one. */
 static void print_row(const struct layout *layout, const struct top_row *row,
                       const struct rates *rates)
 {
     const char *slash = strrchr(row->path, '/');
+    int indent = row->depth < 10 ? (int)row->depth * 2 : 20;
+    int room = layout->path > indent ? layout->path - indent : 1;
 
-    print_end(layout->path, row->depth < 10 ? (int)row->depth * 2 : 20,
-              slash ? slash + 1 : row->path);
+    print("%*s%-*.*s", indent, "", room, room, slash ? slash + 1 : row->path);
     print(" %*" PRIu64, layout->number, row->instances);
     print_rate(layout->number, rates->calls_per_s);
     print_rate(layout->number, rates->time_ms);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/findings/limits/facts.h"
 #include "lib/findings/reports/shown_regions.h"
-#include "lib/output/md/kernel_names.h"
 #include "lib/output/md/ncu_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
@@ -250,66 +250,84 @@ void lp_kernels_section_md(const struct lp_findings *findings, struct lp_text *o
     lp_folds_clear(&folds);
 }
 
-/* The column of capture regions is shown only if there are kernels of CUDA graphs. */
-static bool has_captures(const llmperf_profile *profile)
-{
-    return lp_row_count(profile, LP_ROW_CAPTURE) > 0;
-}
+/* A row of kernels.md. */
+struct kernel_row {
+    llmperf_kernel_stats stats;
+    const char *name; /* the short one, if that stands for one kernel only */
+};
 
-static void captured_cell(const llmperf_kernel_stats *kernel, struct lp_text *out)
+/* The number of the first row with the short name of each row. 0 or LLMPERF_ENOMEM. */
+static int find_first(const struct kernel_row *rows, size_t count, size_t *first)
 {
-    if (kernel->captured_in)
-        lp_md_cell_region(out, kernel->captured_in);
-    else
-        lp_text_puts(out, " |");
-}
+    struct lp_hashmap names = { 0 };
+    int status = 0;
 
-static void kernel_row(const struct lp_kernel_names *names, size_t index,
-                       const llmperf_kernel_stats *kernel, bool captures, bool sampled,
-                       struct lp_text *out)
-{
-    lp_text_puts(out, "|");
-    lp_kernel_names_cell(names, index, kernel, out);
-    lp_md_cell_region(out, kernel->region);
-    if (captures)
-        captured_cell(kernel, out);
-    lp_md_cell_device(out, kernel->device);
-    lp_md_cell_number(out, kernel->total_ms);
-    lp_md_cell_count(out, kernel->calls);
-    lp_md_cell_number(out, kernel->mean_ms);
-    lp_md_percentiles(out, LP_ROW_KERNEL, kernel);
-    lp_md_cell_number(out, 100 * kernel->share);
-    if (sampled) {
-        lp_text_puts(out, " ");
-        lp_md_interval(out, kernel->estimate_ms,
-                       (struct lp_interval){ kernel->estimate_low_ms, kernel->estimate_high_ms },
-                       4);
-        lp_text_puts(out, " |");
+    for (size_t i = 0; i < count && status == 0; i++) {
+        const char *name = rows[i].stats.short_name;
+        uint64_t hash = lp_hash_text(name, strlen(name));
+        uint32_t at = lp_hashmap_get(&names, hash, 0);
+
+        first[i] = at == LP_HASHMAP_NONE ? i : at;
+        if (at == LP_HASHMAP_NONE)
+            status = lp_hashmap_put(&names, hash, 0, (uint32_t)i);
     }
-    lp_text_puts(out, "\n");
+    lp_hashmap_clear(&names);
+    return status;
 }
 
-static void add_kernel_rows(const struct lp_findings *findings, struct lp_text *out)
+/* Instances of a template have one short name. */
+static void name_rows(struct kernel_row *rows, size_t count, const size_t *first)
 {
-    const llmperf_profile *profile = findings->profile;
-    bool captures = has_captures(profile), sampled = lp_is_sampled(profile);
-    struct lp_kernel_names names;
+    for (size_t i = 0; i < count; i++) {
+        rows[i].name = rows[i].stats.short_name;
+        if (strcmp(rows[i].stats.demangled, rows[first[i]].stats.demangled) != 0)
+            rows[first[i]].name = NULL;
+    }
+    for (size_t i = count; i-- > 0;)
+        if (!rows[first[i]].name)
+            rows[i].name = rows[i].stats.demangled;
+}
 
-    if (lp_kernel_names_init(&names, profile) < 0) {
+static void add_kernel_rows(const struct lp_findings *findings, struct kernel_row *rows,
+                            size_t count, struct lp_text *out)
+{
+    static const struct lp_column columns[] = {
+        LP_COLUMN_CODE("Kernel", struct kernel_row, name),
+        LP_COLUMN_REGION("Region", struct kernel_row, stats.region),
+        LP_COLUMN_CODE("Captured in", struct kernel_row, stats.captured_in),
+        LP_COLUMN("GPU", struct kernel_row, stats.device),
+        LP_COLUMN("Total ms", struct kernel_row, stats.total_ms),
+        LP_COLUMN("Calls", struct kernel_row, stats.calls),
+        LP_COLUMN("Mean ms", struct kernel_row, stats.mean_ms),
+        LP_COLUMN("p50 ms", struct kernel_row, stats.p50_ms),
+        LP_COLUMN("p95 ms", struct kernel_row, stats.p95_ms),
+        LP_COLUMN("p99 ms", struct kernel_row, stats.p99_ms),
+        LP_COLUMN_TIMES("Share %", struct kernel_row, stats.share, 100),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns), .rows = rows,
+                                    .row_size = sizeof(*rows), .row_count = count };
+
+    lp_table_add(findings, &table, out);
+}
+
+static void add_all_kernels(const struct lp_findings *findings, struct lp_text *out)
+{
+    size_t count = lp_row_count(findings->profile, LP_ROW_KERNEL);
+    struct kernel_row *rows = calloc(count + 1, sizeof(*rows));
+    size_t *first = calloc(count + 1, sizeof(*first));
+
+    for (size_t i = 0; rows && i < count; i++) {
+        rows[i].stats = (llmperf_kernel_stats)LLMPERF_KERNEL_STATS_INIT;
+        llmperf_profile_kernel(findings->profile, i, &rows[i].stats);
+    }
+    if (!rows || !first || find_first(rows, count, first) < 0) {
         out->failed = true;
-        return;
+    } else {
+        name_rows(rows, count, first);
+        add_kernel_rows(findings, rows, count, out);
     }
-    lp_text_printf(out, "| Kernel | Region |%s Device | Total ms | Calls | Mean ms |",
-                   captures ? " Captured in |" : "");
-    lp_md_percentile_heads(out);
-    lp_text_printf(out, " Share %% |%s\n| --- | --- |%s ---: | ---: | ---: | ---: |",
-                   sampled ? " All calls |" : "", captures ? " --- |" : "");
-    lp_md_percentile_rules(out);
-    lp_text_puts(out, sampled ? " ---: | ---: |\n" : " ---: |\n");
-    for (size_t i = 0; i < names.count; i++)
-        kernel_row(&names, i, lp_row_at(profile, LP_ROW_KERNEL, i), captures, sampled, out);
-    lp_kernel_names_legend(&names, profile, names.count, out);
-    lp_kernel_names_clear(&names);
+    free(rows);
+    free(first);
 }
 
 static void add_kernels(const struct lp_findings *findings, struct lp_text *out)
@@ -320,7 +338,7 @@ static void add_kernels(const struct lp_findings *findings, struct lp_text *out)
     }
     if (names_repeat(findings))
         lp_table_kernel_names(findings, 0, out);
-    add_kernel_rows(findings, out);
+    add_all_kernels(findings, out);
     if (findings->ncu_kernels.rows.count > 0)
         lp_text_puts(out, "\n## Kernels measured by ncu\n\n");
     lp_ncu_md(findings, SIZE_MAX, out);

@@ -131,23 +131,6 @@ static void add_actions(const struct lp_findings *findings, struct lp_text *out)
     lp_advice_md(findings, 0, TOP, out);
 }
 
-static const char *verdict_words(uint32_t verdict)
-{
-    switch (verdict) {
-    case LLMPERF_VERDICT_COMPLETE:
-        return NULL;
-    case LLMPERF_VERDICT_SAMPLED:
-        return "The run was sampled: only a share of the work was collected, and the times above "
-               "are extrapolated from it.";
-    case LLMPERF_VERDICT_NO_DEVICE:
-        return "No GPU was observed: all times are host times.";
-    case LLMPERF_VERDICT_DEAD:
-        return "Kernels were launched, but no records were received: GPU times are unknown.";
-    default:
-        return "Records are missing: GPU times are lower bounds.";
-    }
-}
-
 static void add_uncertain_limits(const struct lp_findings *findings, struct lp_text *out)
 {
     const struct lp_limits *limits = &findings->limits;
@@ -169,7 +152,7 @@ static void add_uncertain_limits(const struct lp_findings *findings, struct lp_t
 static void add_uncertain(const struct lp_findings *findings, struct lp_text *out)
 {
     const char *shared_by = llmperf_profile_fact(findings->profile, LP_SHARED_BY_FACT);
-    const char *words = verdict_words(findings->ledger.verdict);
+    const char *words = lp_verdict_words(findings->ledger.verdict);
     size_t before;
 
     lp_text_puts(out, "\n## What is uncertain\n\n");

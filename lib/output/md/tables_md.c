@@ -15,30 +15,31 @@
 #include "lib/profile/fields.h"
 #include "lib/base/text.h"
 
+const char *lp_verdict_words(uint32_t verdict)
+{
+    switch (verdict) {
+    case LLMPERF_VERDICT_COMPLETE:
+        return NULL;
+    case LLMPERF_VERDICT_SAMPLED:
+        return "The run was sampled: only a share of the work was collected.";
+    case LLMPERF_VERDICT_NO_DEVICE:
+        return "No GPU was observed: all times are host times.";
+    case LLMPERF_VERDICT_DEAD:
+        return "Kernels were launched, but no records were received: GPU times are unknown.";
+    default:
+        return "Records are missing: GPU times are lower bounds.";
+    }
+}
+
 void lp_table_warning(const llmperf_profile *profile, struct lp_text *out)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
-    const char *meaning = NULL;
 
     llmperf_profile_ledger(profile, &ledger);
-    switch (ledger.verdict) {
-    case LLMPERF_VERDICT_SAMPLED:
-        meaning = "sampled: only a share of the work was collected.";
-        break;
-    case LLMPERF_VERDICT_INCOMPLETE:
-        meaning = "records are missing, device times are lower bounds; see report.md.";
-        break;
-    case LLMPERF_VERDICT_NO_DEVICE:
-        meaning = "no device was observed: host times only.";
-        break;
-    case LLMPERF_VERDICT_DEAD:
-        meaning = "kernels were launched, but no records were received: device times are unknown.";
-        break;
-    default:
-        return;
-    }
-    lp_text_printf(out, "**Verdict: %s** – %s\n\n",
-                   llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict), meaning);
+    if (lp_verdict_words(ledger.verdict))
+        lp_text_printf(out, "**Verdict: %s** – %s\n\n",
+                       llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict),
+                       lp_verdict_words(ledger.verdict));
 }
 
 #define TOP_OPERATORS 15

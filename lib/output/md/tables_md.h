@@ -17,6 +17,9 @@ void lp_table_operators(const struct lp_findings *findings, size_t limit, struct
 /** Kernels by short name, over regions and devices. */
 void lp_table_kernel_names(const struct lp_findings *findings, size_t limit, struct lp_text *out);
 
+/** What the verdict means; NULL for "complete". */
+const char *lp_verdict_words(uint32_t verdict);
+
 /** What the verdict means for a table, in one line; nothing for "complete". */
 void lp_table_warning(const llmperf_profile *profile, struct lp_text *out);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/base/symbol.h"
+#include "lib/device/symbol.h"
 #include "lib/device/driver.h"
 #include "lib/device/nvml.h"
 #include "llmperf/api.h"

@@ -11,7 +11,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
-#include "lib/base/symbol.h"
+#include "lib/device/symbol.h"
 #include "llmperf/profile.h"
 
 enum { CLOCK_SM = 1, CLOCK_MEMORY = 2 }; /* nvmlClockType_t */

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 
 #include "lib/base/status.h"
-#include "lib/base/symbol.h"
+#include "lib/device/symbol.h"
 #include "llmperf/api.h"
 
 #define OUT_OF_MEMORY 2 /* CUDA_ERROR_OUT_OF_MEMORY */

@@ -11,7 +11,7 @@
 
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
-#include "lib/base/symbol.h"
+#include "lib/device/symbol.h"
 #include "lib/base/variable.h"
 #include "lib/measure/blaslt_abi.h"
 #include "llmperf/api.h"

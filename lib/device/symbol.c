@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/device/symbol.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+bool lp_symbol_find(void *library, const char *name, void *function)
+{
+    void *address = dlsym(library, name);
+
+    /* dlsym() returns functions as object pointers; memcpy avoids the compiler's warning. */
+    memcpy(function, &address, sizeof(address));
+    return address != NULL;
+}

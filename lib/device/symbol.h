@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Functions of libraries that are opened at run time.
+ * @threads any thread */
+#ifndef LP_DEVICE_SYMBOL_H
+#define LP_DEVICE_SYMBOL_H
+
+#include <stdbool.h>
+
+/** Store the address of `name` in a library opened with dlopen() at `function`, a pointer to a
+ * function pointer; NULL: it has none. @return whether it exists */
+bool lp_symbol_find(void *library, const char *name, void *function);
+
+#endif

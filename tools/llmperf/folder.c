@@ -86,7 +86,7 @@ int folder_each(const char *folder, void (*visit)(const char *path, const char *
                 void *user)
 {
     struct dirent **entries;
-    int count = scandir(folder, &entries, is_visible, alphasort);
+    int count = scandir(folder, &entries, is_visible, versionsort);
 
     for (int i = 0; i < count; i++) {
         char path[FOLDER_PATH_BYTES];

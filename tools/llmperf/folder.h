@@ -30,8 +30,8 @@ bool folder_make_own(const char *path);
  * to. @return NULL: after a message */
 FILE *folder_new_file(const char *path, mode_t mode);
 
-/** Call `visit` with each entry in the order of names, without those that begin with a dot. @return
- * number of entries; -1: not a readable folder */
+/** Call `visit` with each entry in the order of names, run-2 before run-10, without those that
+ * begin with a dot. @return number of entries; -1: not a readable folder */
 int folder_each(const char *folder, void (*visit)(const char *path, const char *name, void *user),
                 void *user);
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run_paths.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "folder.h"
 #include "llmperf/sys.h"
 
 static bool keep(struct run_paths *runs, const char *path)
@@ -36,42 +35,32 @@ bool run_paths_is_run(const char *path)
     return found;
 }
 
-static int is_visible(const struct dirent *entry)
+struct addition {
+    struct run_paths *runs;
+    bool kept;
+};
+
+static void add_run(const char *path, const char *name, void *user)
 {
-    return entry->d_name[0] != '.';
-}
+    struct addition *addition = user;
 
-/* -1: not a folder of runs. */
-static int add_folder(struct run_paths *runs, const char *folder)
-{
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_visible, versionsort), added = 0;
-    bool kept = true;
-
-    for (int i = 0; i < count; i++) {
-        char path[4096];
-
-        if (kept &&
-            snprintf(path, sizeof(path), "%s/%s", folder, entries[i]->d_name) < (int)sizeof(path) &&
-            run_paths_is_run(path)) {
-            kept = keep(runs, path);
-            added++;
-        }
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-    return !kept ? 0 : added > 0 ? added : -1;
+    (void)name;
+    if (addition->kept && run_paths_is_run(path))
+        addition->kept = keep(addition->runs, path);
 }
 
 bool run_paths_add(struct run_paths *runs, const char *word)
 {
-    int added = run_paths_is_run(word) ? -1 : add_folder(runs, word);
-    bool kept = added > 0 || (added < 0 && keep(runs, word));
+    struct addition addition = { runs, true };
+    size_t before = runs->count;
 
-    if (!kept)
+    if (!run_paths_is_run(word))
+        folder_each(word, add_run, &addition);
+    if (addition.kept && runs->count == before)
+        addition.kept = keep(runs, word);
+    if (!addition.kept)
         fprintf(stderr, "llmperf: out of memory\n");
-    return kept;
+    return addition.kept;
 }
 
 void run_paths_clear(struct run_paths *runs)

@@ -11,7 +11,6 @@
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
-#include "lib/profile/stalls.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 

@@ -297,6 +297,9 @@ void lp_counter_totals_settle(struct lp_counter_totals *totals);
 const struct lp_counter_plan *lp_counter_totals_current_plan(
     const struct lp_counter_totals *totals);
 
+/** Derive names and shares of samples of kernels, and order them. 0 or LLMPERF_ENOMEM. */
+int lp_stalls_finish(llmperf_profile *profile);
+
 /** Add metrics and notes to a profile; lp_profile_finish() sorts them. 0 or LLMPERF_ENOMEM. */
 int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t process_id,
                           llmperf_profile *profile);

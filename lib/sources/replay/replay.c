@@ -370,25 +370,20 @@ static int read_plan(struct replay *replay, struct lp_varint_reader *reader,
 static bool read_fact(const struct replay *replay, struct lp_varint_reader *reader,
                       struct lp_counter_fact *fact)
 {
-    uint64_t node, name, source = 0;
+    uint64_t node, name, source;
 
-    *fact = (struct lp_counter_fact){ 0 };
     fact->kind = (uint32_t)lp_varint_get(reader);
     fact->device = (uint16_t)lp_varint_get(reader);
     node = lp_varint_get(reader);
     name = lp_varint_get(reader);
     fact->start_ns = lp_varint_get(reader);
     fact->end_ns = fact->start_ns + lp_varint_get(reader);
-    if (fact->kind == LP_COUNTER_STALL) {
-        fact->offset = lp_varint_get(reader);
-        source = lp_varint_get(reader);
-    }
+    fact->offset = fact->kind == LP_COUNTER_STALL ? lp_varint_get(reader) : 0;
+    source = fact->kind == LP_COUNTER_STALL ? lp_varint_get(reader) : name;
     if (reader->failed || node >= replay->paths.count || name >= replay->names.count ||
-        fact->kind < LP_COUNTER_REGION || fact->kind > LP_COUNTER_STALL || !replay->has_plan ||
-        (fact->kind == LP_COUNTER_STALL && source >= replay->names.count))
+        source >= replay->names.count || fact->kind - 1 >= LP_COUNTER_STALL || !replay->has_plan)
         return false;
-    if (fact->kind == LP_COUNTER_STALL)
-        fact->source = replay->names.items[source];
+    fact->source = replay->names.items[source];
     fact->node = replay->paths.items[node];
     fact->name = replay->names.items[name];
     return true;

@@ -8,7 +8,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/record/paths.h"
-#include "lib/profile/counter_totals.h"
+#include "lib/profile/counters/counter_totals.h"
 
 #define SKIPS_REPORTED 20u /* reported in notes, one line each */
 #define ACTIVE_LEAST   5u  /* intervals needed for a mean length */

@@ -5,7 +5,7 @@
 
 #include "lib/base/vector.h"
 #include "lib/record/paths.h"
-#include "lib/profile/sample_regions.h"
+#include "lib/profile/counters/sample_regions.h"
 #include "llmperf/region.h"
 
 #define FOLD_NS    UINT64_C(500000000)  /* fold what is older than SETTLED_NS this often */

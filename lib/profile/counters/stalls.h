@@ -25,7 +25,4 @@ int lp_stalls_add(struct lp_stalls *stalls, const struct lp_counter_fact *fact,
 int lp_stalls_freeze(const struct lp_stalls *stalls, const struct lp_counter_plan *plan,
                      const struct lp_names *names, uint32_t process_id, llmperf_profile *profile);
 
-/** Derive names and shares, and order the rows. 0 or LLMPERF_ENOMEM. */
-int lp_stalls_finish(llmperf_profile *profile);
-
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Turns hardware counters into named metrics of regions and kernels. For lib/profile only;
+/** Turns hardware counters into named metrics of regions and kernels. For this folder only;
  * profile.h declares its functions. sample_regions.h assigns sampled counters to regions. */
 #ifndef LP_PROFILE_COUNTER_TOTALS_H
 #define LP_PROFILE_COUNTER_TOTALS_H
@@ -8,8 +8,8 @@
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
 #include "lib/profile/profile.h"
-#include "lib/profile/sample_regions.h"
-#include "lib/profile/stalls.h"
+#include "lib/profile/counters/sample_regions.h"
+#include "lib/profile/counters/stalls.h"
 
 /* Welford's running mean; `spread` is the sum of squared differences from it. */
 struct lp_counter_sum {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/profile/stalls.h"
+#include "lib/profile/counters/stalls.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -234,7 +234,8 @@ void lp_md_percentile_rules(struct lp_text *out)
 
 #define REASONS_MOST 4
 
-void lp_md_reasons(struct lp_text *out, const char *const *reason, size_t count, size_t stride)
+void lp_md_reasons(struct lp_text *out, const char *what, const char *const *reason, size_t count,
+                   size_t stride)
 {
     const char *said[REASONS_MOST];
     size_t most = 0;
@@ -248,7 +249,7 @@ void lp_md_reasons(struct lp_text *out, const char *const *reason, size_t count,
         if (!why || at < most || most == REASONS_MOST)
             continue;
         said[most++] = why;
-        lp_text_puts(out, "\n" LP_MD_UNKNOWN " in the table: ");
+        lp_text_printf(out, "\n%s: ", what);
         lp_md_text(out, why);
         lp_text_puts(out, ".\n");
     }

@@ -27,9 +27,10 @@ void lp_md_code(struct lp_text *out, const char *string);
 void lp_md_number(struct lp_text *out, double value);
 void lp_md_count(struct lp_text *out, uint64_t value);
 
-/** Why cells are unknown, each reason once, at most four.
+/** Why something is unknown ("– in the table"), each reason once, at most four.
  * @param reason  Of the first row (NULL: none); that of the next one is `stride` bytes further. */
-void lp_md_reasons(struct lp_text *out, const char *const *reason, size_t count, size_t stride);
+void lp_md_reasons(struct lp_text *out, const char *what, const char *const *reason, size_t count,
+                   size_t stride);
 
 /** With its 95 % confidence interval: "12.30 ± 0.41", or "12.30 (11.90–12.95)" if its sides differ;
  * the number alone if there is none. */

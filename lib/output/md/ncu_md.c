@@ -56,6 +56,6 @@ void lp_ncu_md(const struct lp_findings *findings, size_t limit, struct lp_text 
                  "\nMeans over the measured calls. Time: share of the time of all kernels that "
                  "ncu measured. Bound: by the thresholds of ncu's Speed of Light rule. Metrics "
                  "by section: regions/; all metrics: metrics.json.\n");
-    lp_md_reasons(out, &kernels->rows.items[0].reason, kernels->rows.count,
-                  sizeof(kernels->rows.items[0]));
+    lp_md_reasons(out, LP_MD_UNKNOWN " in the table", &kernels->rows.items[0].reason,
+                  kernels->rows.count, sizeof(kernels->rows.items[0]));
 }

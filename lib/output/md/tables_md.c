@@ -198,6 +198,13 @@ static bool names_repeat(const struct lp_findings *findings)
     return findings->tables.kernels.count < lp_row_count(findings->profile, LP_ROW_KERNEL);
 }
 
+/* Why "All calls" has no ± in some rows. */
+static void add_estimate_reasons(const char *const *reason, size_t count, size_t stride,
+                                 struct lp_text *out)
+{
+    lp_md_reasons(out, "No interval for all calls of some kernels", reason, count, stride);
+}
+
 static void add_folded_kernels(const struct lp_findings *findings, const struct lp_folds *folds,
                                struct lp_text *out)
 {
@@ -225,6 +232,7 @@ static void add_folded_kernels(const struct lp_findings *findings, const struct 
 void lp_kernels_section_md(const struct lp_findings *findings, struct lp_text *out)
 {
     size_t count = lp_row_count(findings->profile, LP_ROW_KERNEL);
+    const llmperf_kernel_stats *kernel;
     struct lp_folds folds = { 0 };
 
     if (count == 0) {
@@ -249,6 +257,9 @@ void lp_kernels_section_md(const struct lp_findings *findings, struct lp_text *o
     lp_folds_sort(&folds);
     add_folded_kernels(findings, &folds, out);
     lp_folds_clear(&folds);
+    kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, 0);
+    add_estimate_reasons(&kernel->estimate_reason, count, lp_row_kinds[LP_ROW_KERNEL].row_size,
+                         out);
 }
 
 /* A row of kernels.md. */
@@ -298,6 +309,7 @@ static void add_kernel_rows(const struct lp_findings *findings, struct kernel_ro
         LP_COLUMN_CODE("Captured in", struct kernel_row, stats.captured_in),
         LP_COLUMN("GPU", struct kernel_row, stats.device),
         LP_COLUMN("Total ms", struct kernel_row, stats.total_ms),
+        LP_COLUMN_ESTIMATE("All calls", struct kernel_row, stats.estimate_ms),
         LP_COLUMN("Calls", struct kernel_row, stats.calls),
         LP_COLUMN("Mean ms", struct kernel_row, stats.mean_ms),
         LP_COLUMN("p50 ms", struct kernel_row, stats.p50_ms),
@@ -309,6 +321,7 @@ static void add_kernel_rows(const struct lp_findings *findings, struct kernel_ro
                                     .row_size = sizeof(*rows), .row_count = count };
 
     lp_table_add(findings, &table, out);
+    add_estimate_reasons(&rows->stats.estimate_reason, count, sizeof(*rows), out);
 }
 
 static void add_all_kernels(const struct lp_findings *findings, struct lp_text *out)

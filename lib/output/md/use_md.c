@@ -246,8 +246,8 @@ static void add_kernels(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(
         out,
         "\nFLOPs and bytes are per call; the roof is that of the dtype with the most FLOPs.\n");
-    lp_md_reasons(out, &works->rows.items[0].reason, works->rows.count,
-                  sizeof(works->rows.items[0]));
+    lp_md_reasons(out, LP_MD_UNKNOWN " in the table", &works->rows.items[0].reason,
+                  works->rows.count, sizeof(works->rows.items[0]));
 }
 
 void lp_use_md(const struct lp_findings *findings, struct lp_text *out)

@@ -198,6 +198,7 @@ static void an_interval_or_a_reason_stands_beside_each_sampled_number(void **sta
     assert_int_equal(llmperf_document_text(brief, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
     assert_null(strstr(text, " ± "));
     assert_non_null(strstr(text, "(no interval: fewer than 10 calls"));
+    assert_non_null(strstr(text, "No interval for all calls of some kernels: fewer than 10 calls"));
     llmperf_text_free(text);
     llmperf_profile_free(steady);
     llmperf_profile_free(brief);

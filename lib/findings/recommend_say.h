@@ -22,7 +22,7 @@
 void lp_evidence_add(struct lp_recommendation *out, const char *name, double value);
 void lp_evidence_add_word(struct lp_recommendation *out, const char *name, const char *word);
 
-/** Rules of recommend_kernel.c; see struct lp_stage_rule. */
+/** Rules of recommend_run.c; see struct lp_stage_rule. */
 bool lp_rule_dominant_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                              struct lp_text *text);
 bool lp_rule_stalled_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,

@@ -178,6 +178,12 @@ int lp_stage_rows_add(struct lp_findings *findings)
     return 0;
 }
 
+/* Of an interval: it may be unknown where the value is known. */
+static bool is_limit(const char *field)
+{
+    return strstr(field, "_low") || strstr(field, "_high");
+}
+
 const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
 {
     static const struct {
@@ -199,6 +205,14 @@ const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
         { "busy_ms", LP_STAGE_BUSY },
         { "busy_low_ms", LP_STAGE_INTERVAL },
         { "busy_high_ms", LP_STAGE_INTERVAL },
+        { "mfu_low", LP_STAGE_MFU },
+        { "mfu_high", LP_STAGE_MFU },
+        { "mbu_low", LP_STAGE_MBU },
+        { "mbu_high", LP_STAGE_MBU },
+        { "time_low_ms", LP_STAGE_CALLS },
+        { "time_high_ms", LP_STAGE_CALLS },
+        { "tokens_per_s_low", LP_STAGE_TOKENS },
+        { "tokens_per_s_high", LP_STAGE_TOKENS },
         { "idle_ms", LP_STAGE_IDLE },
         { "floor_ms", LP_STAGE_FLOOR },
         { "floor_ratio", LP_STAGE_RATIO },
@@ -213,7 +227,9 @@ const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
 
     for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
         if (strcmp(fields[i].field, field) == 0)
-            return row->reasons[fields[i].fact];
+            return row->reasons[fields[i].fact] || !is_limit(field)
+                       ? row->reasons[fields[i].fact]
+                       : row->reasons[LP_STAGE_INTERVAL];
     return NULL;
 }
 

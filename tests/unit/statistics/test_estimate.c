@@ -14,6 +14,7 @@
 #include "lib/record/record.h"
 #include "lib/statistics/estimate.h"
 #include "lib/statistics/stage_sampling.h"
+#include "llmperf/findings.h"
 #include "llmperf/output.h"
 #include "tests/support/compared.h"
 #include "tests/support/coverage.h"
@@ -178,6 +179,7 @@ static void an_interval_or_a_reason_stands_beside_each_sampled_number(void **sta
 {
     llmperf_profile *steady = coverage_profile(0, 1, 1);
     llmperf_profile *brief = coverage_profile(coverage_programs() - 1, 1, 1);
+    llmperf_stage stage = LLMPERF_STAGE_INIT;
     char *text = NULL;
 
     (void)state;
@@ -197,6 +199,9 @@ static void an_interval_or_a_reason_stands_beside_each_sampled_number(void **sta
     llmperf_text_free(text);
     assert_int_equal(llmperf_document_text(brief, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
     assert_null(strstr(text, " ± "));
+    assert_int_equal(llmperf_profile_stage(brief, 0, &stage), 0);
+    assert_true(stage.mfu > 0 && isnan(stage.mfu_low));
+    assert_non_null(strstr(llmperf_profile_stage_reason(brief, 0, "mfu_low"), "fewer than 10"));
     assert_non_null(strstr(text, "(no interval: fewer than 10 calls"));
     assert_non_null(strstr(text, "No interval for all calls of some kernels: fewer than 10 calls"));
     llmperf_text_free(text);

@@ -166,6 +166,16 @@ class Html(support.TestCase):
         for pointer in ("/stages/0/wall_ms/mean", "/regions/0/mbu", "/kernel_classes/0/share"):
             self.assertIn(pointer, shown)
 
+    def test_sections_are_those_of_report_md_in_its_order(self) -> None:
+        profile = self.play(SCRIPT)
+        plain = re.findall(r"^## (.+)$", profile.report_markdown(), re.MULTILINE)
+        self.page(profile)
+        shown = re.findall(r"<h2 id=[^>]*>([^<]+)</h2>", self.markup)
+        self.assertEqual([title for title in shown if title in plain], [title for title in plain if title in shown])
+        self.assertEqual(shown[:3], ["Where the time goes", "What to look at first", "Timeline"])
+        self.assertGreater(len([title for title in shown if title in plain]), 9)
+        self.assertLess(self.markup.index("What to look at first"), self.markup.index('class="verdict"'))
+
     def test_calls_of_stages_are_drawn_and_counted(self) -> None:
         page, metrics, _ = self.page(self.play(SCRIPT))
         self.assert_numbers(page, metrics)

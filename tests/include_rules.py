@@ -296,7 +296,7 @@ CLEAN = [
     ("lib/vendor/x.c", C_LINE + 'file = fopen(path, "rbe");\n'),
     ("tools/llmperf/main.c", C_LINE + '#include "llmperf/llmperf.h"\n#include "commands.h"\n#include <stdio.h>\n'),
     ("include/llmperf/x.h", C_LINE + '#include <stdint.h>\n#include "llmperf/api.h"\n'),
-    ("tests/unit/test_x.c", C_LINE + '#include <sqlite3.h>\n#include "lib/profile/histogram.h"\n'),
+    ("tests/unit/test_x.c", C_LINE + '#include <sqlite3.h>\n#include "lib/statistics/histogram.h"\n'),
     ("tests/x.sh", f"#!/bin/sh\n# {SPDX}\n"),
     ("docs/x.md", "framework, network/main, the rootless home\n"),
 ]

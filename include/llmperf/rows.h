@@ -440,8 +440,9 @@ typedef struct llmperf_iteration {
     double wall_ms;      /**< host time */
     double span_ms;      /**< first start to last end on the device */
     double busy_ms; /**< the part of span_ms in which at least one kernel, memcpy or memset ran */
-    double idle_ms; /**< span_ms - busy_ms = idle_launch_ms + idle_wait_ms */
+    double idle_ms; /**< span_ms - busy_ms = idle_launch_ms + idle_host_ms + idle_wait_ms */
     double idle_launch_ms; /**< GPU idle, waiting for the host to launch */
+    double idle_host_ms;   /**< the same, in gaps of 0.2 ms or more: the host did other work */
     double idle_wait_ms;   /**< gaps between dependent kernels that were launched in time */
     double class_ms[LLMPERF_ITERATION_CLASSES]; /**< sums of durations by kernel class, see
                                                    llmperf_profile_class(); in metrics.json an

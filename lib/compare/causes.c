@@ -125,9 +125,8 @@ static void end_run(struct builder *builder, size_t side)
 static double error_of(const struct lp_stage_iterations *stage, enum lp_part_kind kind)
 {
     static const enum lp_iteration_time times[LP_PART_KINDS] = {
-        [LP_PART_GAPS] = LP_TIME_IDLE_WAIT,
-        [LP_PART_LAUNCH] = LP_TIME_IDLE_LAUNCH,
-        [LP_PART_BEFORE] = LP_TIME_BEFORE,
+        [LP_PART_GAPS] = LP_TIME_IDLE_WAIT, [LP_PART_LAUNCH] = LP_TIME_IDLE_LAUNCH,
+        [LP_PART_HOST] = LP_TIME_IDLE_HOST, [LP_PART_BEFORE] = LP_TIME_BEFORE,
         [LP_PART_AFTER] = LP_TIME_AFTER,
     };
 
@@ -279,7 +278,7 @@ static bool is_significant(const struct lp_stage_change *change, const struct lp
 /* The call whose idle time explains most of a change, at least half of it and not more. */
 static void find_driver_call(const struct builder *builder, struct lp_cause *cause)
 {
-    bool between = cause->kind == LP_PART_GAPS || cause->kind == LP_PART_LAUNCH;
+    bool between = cause->kind < LP_PART_BEFORE;
 
     if (cause->kind < LP_PART_GAPS)
         return;
@@ -515,14 +514,16 @@ static int add_whole_run(struct builder *builder, size_t side, const struct lp_f
         all.span_ms += device->span_ms;
         all.busy_ms += device->busy_ms;
         all.idle_wait_ms += device->idle_wait_ms;
-        all.idle_launch_ms += device->idle_launch_ms + device->idle_host_ms;
+        all.idle_launch_ms += device->idle_launch_ms;
+        all.idle_host_ms += device->idle_host_ms;
     }
     const struct {
         struct lp_cause like;
         double ms;
     } parts[] = { { { .kind = LP_PART_OVERLAP }, all.busy_ms - kernel_ms },
                   { { .kind = LP_PART_GAPS }, all.idle_wait_ms },
-                  { { .kind = LP_PART_LAUNCH }, all.idle_launch_ms } };
+                  { { .kind = LP_PART_LAUNCH }, all.idle_launch_ms },
+                  { { .kind = LP_PART_HOST }, all.idle_host_ms } };
 
     for (size_t i = 0; status == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
         status = add_part(builder, side, &parts[i].like,

@@ -38,6 +38,8 @@ static const char *words_of(const struct lp_cause *cause)
         return "gaps between kernels";
     case LP_PART_LAUNCH:
         return "GPU idle, waiting for launches";
+    case LP_PART_HOST:
+        return "GPU idle, waiting for other work of the host";
     case LP_PART_BEFORE:
         return "host time before the first kernel";
     case LP_PART_AFTER:

@@ -11,6 +11,7 @@
 #include "lib/compare/repeats.h"
 #include "lib/compare/repeats_same.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 #include "llmperf/region.h"
 
 #define QUANTITIES_MOST 24

@@ -213,6 +213,7 @@ static void leave_out_profiler(const struct lp_profiler_cost *cost, double calls
     facts->before_ms = less(facts->before_ms, calls * cost->before_ms);
     facts->after_ms = less(facts->after_ms, calls * cost->after_ms);
     facts->idle_launch_ms = less(facts->idle_launch_ms, calls * cost->launch_ms);
+    facts->idle_host_ms = less(facts->idle_host_ms, calls * cost->host_ms);
 }
 
 static void set_iterations(const struct lp_findings *findings,
@@ -224,7 +225,7 @@ static void set_iterations(const struct lp_findings *findings,
 
     facts->step_ms = facts->span_ms = facts->before_ms = facts->after_ms = NAN;
     facts->first_ms = facts->steady_ms = NAN;
-    facts->idle_ms = facts->idle_launch_ms = facts->idle_wait_ms = NAN;
+    facts->idle_ms = facts->idle_launch_ms = facts->idle_host_ms = facts->idle_wait_ms = NAN;
     if (lp_findings_overlaps(findings,
                              facts->region)) { /* wall times of concurrent calls overlap */
         facts->wall_ms = facts->tokens_per_s = NAN;
@@ -239,8 +240,9 @@ static void set_iterations(const struct lp_findings *findings,
     facts->after_ms = part * usual_sum(stage, facts, LP_TIME_AFTER);
     facts->span_ms = part * lp_steady_sum(stage, LP_TIME_SPAN);
     facts->idle_launch_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_LAUNCH);
+    facts->idle_host_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_HOST);
     facts->idle_wait_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_WAIT);
-    facts->idle_ms = facts->idle_launch_ms + facts->idle_wait_ms;
+    facts->idle_ms = facts->idle_launch_ms + facts->idle_host_ms + facts->idle_wait_ms;
     leave_out_profiler(&region->profiler, part * lp_steady_count(stage, LP_TIME_ELAPSED), facts);
     facts->first_ms = stage->warms_up ? stage->first.wall_ms : (double)NAN;
     facts->steady_ms = lp_steady_sum(stage, LP_TIME_WALL) / lp_steady_count(stage, LP_TIME_WALL);
@@ -518,6 +520,15 @@ static bool is_of_memory(const llmperf_host_call *row)
     return purpose == LP_HOST_ALLOCATE || purpose == LP_HOST_FREE || purpose == LP_HOST_MEMORY;
 }
 
+static void set_gap(const llmperf_profile *profile, struct lp_stage_facts *facts)
+{
+    struct lp_text key = { 0 };
+
+    lp_text_printf(&key, "%s%s", LP_KEPT_GAP_FACT, facts->region);
+    facts->gap = key.failed ? NULL : llmperf_profile_fact(profile, key.bytes);
+    lp_text_clear(&key);
+}
+
 /* Not scaled up: the calls are recorded only where all device work is collected. */
 static void set_host_calls(const struct lp_findings *findings, const llmperf_region_stats *stats,
                            struct lp_stage_facts *facts)
@@ -544,31 +555,19 @@ static void set_host_calls(const struct lp_findings *findings, const llmperf_reg
 static void scale_up(double scale, struct lp_stage_facts *facts)
 {
     double *const collected[] = {
-        &facts->before_ms,
-        &facts->after_ms,
-        &facts->busy_ms,
-        &facts->span_ms,
-        &facts->idle_ms,
-        &facts->idle_launch_ms,
-        &facts->idle_wait_ms,
-        &facts->floor_ms,
-        &facts->compute_floor_ms,
-        &facts->memory_floor_ms,
-        &facts->kernel_ms,
-        &facts->kernel_count,
-        &facts->memcpy_ms,
-        &facts->memcpy_count,
-        &facts->device_ms,
-        &facts->top_class_ms,
-        &facts->top_kernel_ms,
-        &facts->copy_cast_ms,
-        &facts->small_ms,
-        &facts->softmax_ms,
-        &facts->softmax_calls,
-        &facts->attention_calls,
-        &facts->collective_ms,
-        &facts->collective_calls,
-        &facts->collective_least_ms,
+        &facts->before_ms,        &facts->after_ms,
+        &facts->busy_ms,          &facts->span_ms,
+        &facts->idle_ms,          &facts->idle_launch_ms,
+        &facts->idle_host_ms,     &facts->idle_wait_ms,
+        &facts->floor_ms,         &facts->compute_floor_ms,
+        &facts->memory_floor_ms,  &facts->kernel_ms,
+        &facts->kernel_count,     &facts->memcpy_ms,
+        &facts->memcpy_count,     &facts->device_ms,
+        &facts->top_class_ms,     &facts->top_kernel_ms,
+        &facts->copy_cast_ms,     &facts->small_ms,
+        &facts->softmax_ms,       &facts->softmax_calls,
+        &facts->attention_calls,  &facts->collective_ms,
+        &facts->collective_calls, &facts->collective_least_ms,
     };
 
     for (size_t i = 0; i < sizeof(collected) / sizeof(collected[0]); i++)
@@ -602,6 +601,7 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
                                       .tokens_per_s = region->tokens_per_s };
     set_times(findings, region, facts);
     set_iterations(findings, region, facts);
+    set_gap(findings->profile, facts);
     set_waterfall(findings, facts);
     set_batch(findings, &region->stats, facts);
     set_ranks(findings, facts);

@@ -89,8 +89,10 @@ static void measure(const struct lp_findings *findings, const struct lp_stage_it
         part * (lp_steady_sum(stage, LP_TIME_IDLE_LAUNCH) - calls * region->profiler.launch_ms);
     spent->gaps_ms = part * lp_steady_sum(stage, LP_TIME_IDLE_WAIT);
     spent->host_ms =
-        part * (lp_steady_sum(stage, LP_TIME_BEFORE) + lp_steady_sum(stage, LP_TIME_AFTER) -
-                calls * (region->profiler.before_ms + region->profiler.after_ms));
+        part * (lp_steady_sum(stage, LP_TIME_BEFORE) + lp_steady_sum(stage, LP_TIME_AFTER) +
+                lp_steady_sum(stage, LP_TIME_IDLE_HOST) -
+                calls * (region->profiler.before_ms + region->profiler.after_ms +
+                         region->profiler.host_ms));
     spent->collective_ms = fmin(busy_ms, collectives_of(findings, &region->stats));
     spent->rank_ms = fmin(spent->collective_ms, rank_ms);
     spent->work_ms = busy_ms - spent->collective_ms;

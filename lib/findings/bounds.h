@@ -19,7 +19,7 @@ struct lp_time_spent {
     double collective_ms, rank_ms; /* in collectives; of that, waiting for another rank */
     double launch_ms;              /* the GPU waits for the host to launch */
     double gaps_ms;                /* the next work is launched, but has not begun */
-    double host_ms;                /* before the first and after the last device work of a call */
+    double host_ms; /* the host does other work, around and between the device work */
 };
 
 /** LLMPERF_BOUND_… with the largest part; _UNKNOWN: the work itself takes LP_BUSY_SHARE or more, or

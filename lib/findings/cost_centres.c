@@ -100,6 +100,8 @@ static int add_waiting(struct lp_cost_centres *centres, const struct lp_findings
         return add(centres, stats->label, "GPU idle", IDLE, scale * idle_ms);
     if ((status = add(centres, stats->label, "GPU idle, waiting for the host to launch",
                       IDLE_LAUNCH, scale * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
+        (status = add(centres, stats->label, "GPU idle, waiting for other work of the host",
+                      IDLE_HOST, scale * stage->times[LP_TIME_IDLE_HOST].sum_ms)) < 0 ||
         (status = add(centres, stats->label, "gaps between dependent kernels", IDLE_GAPS,
                       scale * stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
         return status;

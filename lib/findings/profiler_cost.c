@@ -60,6 +60,7 @@ static void place(struct lp_profiler_cost *cost, const struct lp_stage_iteration
         enum lp_iteration_time time;
         double *ms;
     } places[] = { { LP_TIME_IDLE_LAUNCH, &cost->launch_ms },
+                   { LP_TIME_IDLE_HOST, &cost->host_ms },
                    { LP_TIME_BEFORE, &cost->before_ms },
                    { LP_TIME_AFTER, &cost->after_ms } };
 
@@ -110,7 +111,7 @@ static bool estimate(const struct lp_findings *findings, const struct lp_region_
     }
     cost->call_ms = sum_us / 1e3 / calls;
     place(cost, stage);
-    cost->call_ms = cost->before_ms + cost->launch_ms + cost->after_ms;
+    cost->call_ms = cost->launch_ms + cost->host_ms + cost->before_ms + cost->after_ms;
     cost->share = cost->call_ms * calls / region->active_ms;
     return true;
 }
@@ -127,7 +128,7 @@ void lp_profiler_costs_set(struct lp_findings *findings)
             lp_findings_iterations(findings, region->stats.path);
         struct lp_profiler_cost *cost = &region->profiler;
 
-        *cost = (struct lp_profiler_cost){ NAN, NAN, NAN, 0, 0, 0 };
+        *cost = (struct lp_profiler_cost){ NAN, NAN, NAN, 0, 0, 0, 0 };
         if (findings->profiler_reason || !stage || stage->times[LP_TIME_SPAN].count == 0 ||
             lp_stage_sum_of(findings, region->stats.path, -1).rows > 1)
             continue;

@@ -13,8 +13,8 @@ struct lp_profiler_cost {
     double error_ms; /* half-width of its 95 % interval; NaN: an estimate, not measured */
     double share;    /* of the time of all calls of the stage */
     /* Of call_ms, by where the GPU waits for it: before the first and after the last kernel, and
-     * between kernels for launches. */
-    double before_ms, after_ms, launch_ms;
+     * between kernels for launches or for longer. */
+    double before_ms, after_ms, launch_ms, host_ms;
 };
 
 /** Host time that CUPTI's records and our callbacks add to a launch, and to the launch of a graph

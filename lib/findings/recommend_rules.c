@@ -10,179 +10,6 @@
 #include "lib/record/host_calls.h"
 #include "llmperf/sys/analysis.h"
 
-/* Longest mean gap that the GPU's own kernel-to-kernel latency explains. */
-#define BOUNDARY_US 2.5
-
-static const char *bound_words(const struct lp_stage_facts *stage)
-{
-    return lp_bound_words(stage->compute_floor_ms, stage->memory_floor_ms);
-}
-
-/* " (its time is 16.0x its memory-bandwidth bound)" */
-static void say_distance(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                         struct lp_text *text)
-{
-    if (!(stage->wall_ratio > 1))
-        return;
-    lp_text_printf(text, " (its time is %sx its %s)", N(stage->wall_ratio), bound_words(stage));
-    lp_evidence_add(out, "wall_ratio", stage->wall_ratio);
-}
-
-static bool idles(const struct lp_stage_facts *stage, double part_ms)
-{
-    return stage->span_ms > 0 && part_ms >= IDLE_SHARE * stage->span_ms;
-}
-
-/* "For 44.4 % of the time of LLM@decode_step" */
-static void say_idle(const struct lp_stage_facts *stage, double part_ms,
-                     struct lp_recommendation *out, struct lp_text *text)
-{
-    double all_ms = isnan(stage->step_ms) ? stage->span_ms : stage->step_ms;
-
-    lp_text_printf(text, "For %s %% of the time of %s", PERCENT(part_ms / all_ms), stage->label);
-    say_distance(stage, out, text);
-    lp_evidence_add(out, "idle_share", stage->idle_ms / stage->span_ms);
-}
-
-#define ALLOCATE_BEFORE "allocate once before, or from a pool that keeps memory"
-
-/* Calls that fill less of the gaps are not worth a word. */
-#define CALL_SHARE 0.1
-
-/* " In 128 ms of them the host is in cuMemAlloc, called 64 times in LLM@decode_step." */
-static void say_host_call(const struct lp_idle_call *call, double gap_ms,
-                          struct lp_recommendation *out, struct lp_text *text)
-{
-    static const char *const remedies[] = {
-        [LP_HOST_NOTHING] = "",
-        [LP_HOST_WAIT] = "launch the next work before waiting, or wait for an event later",
-        [LP_HOST_ALLOCATE] = ALLOCATE_BEFORE,
-        [LP_HOST_FREE] = ALLOCATE_BEFORE,
-        [LP_HOST_MEMORY] = ALLOCATE_BEFORE,
-        [LP_HOST_COPY] = "copy asynchronously from pinned memory",
-        [LP_HOST_LOAD] = "load code before serving",
-        [LP_HOST_GRAPH] = "instantiate graphs once, before serving",
-    };
-
-    if (!call->row || !(call->ms >= CALL_SHARE * gap_ms))
-        return;
-    lp_evidence_add_word(out, "host_call", call->row->call);
-    lp_evidence_add(out, "host_call_idle_ms", call->ms);
-    lp_text_printf(text, " For %s ms of that the host is in %s, called %s times in %s: %s.",
-                   N(call->ms), call->row->call, COUNT((double)call->row->calls), call->row->region,
-                   remedies[lp_host_call_purpose(lp_host_call_find(call->row->call))]);
-}
-
-static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                         struct lp_text *text)
-{
-    if (!idles(stage, stage->idle_launch_ms))
-        return false;
-    say_idle(stage, stage->idle_launch_ms, out, text);
-    lp_evidence_add(out, "idle_launch_share", stage->idle_launch_ms / stage->idle_ms);
-    lp_text_puts(text,
-                 " the GPU waits for the host to launch: use CUDA graphs, or give each launch "
-                 "more work, for example with a larger batch.");
-    say_host_call(&stage->between_call, stage->idle_launch_ms, out, text);
-    return true;
-}
-
-static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                  struct lp_text *text)
-{
-    double gap_us = stage->kernel_count > 0 ? 1e3 * stage->idle_wait_ms / stage->kernel_count : NAN;
-
-    if (!idles(stage, stage->idle_wait_ms))
-        return false;
-    say_idle(stage, stage->idle_wait_ms, out, text);
-    lp_evidence_add(out, "idle_wait_share", stage->idle_wait_ms / stage->idle_ms);
-    lp_text_puts(text, " the GPU is idle although the next kernel is launched");
-    /* The GPU itself needs 1 to 2 us between dependent kernels. */
-    if (gap_us > 0 && gap_us <= BOUNDARY_US) {
-        lp_evidence_add(out, "mean_gap_us", gap_us);
-        lp_text_printf(
-            text,
-            ". The mean gap of %s us is the GPU's own latency from kernel to kernel: launch fewer, "
-            "larger kernels (fusion), or let the next kernel start early (CUDA graphs, "
-            "programmatic dependent launch).",
-            N(gap_us));
-    } else {
-        lp_text_puts(text, ": look for dependencies between streams, events and synchronisation "
-                           "that delay kernels.");
-    }
-    return true;
-}
-
-/* From here on host time around the device work is worth a word. */
-#define HOST_SHARE 0.05
-
-static double host_only(const struct lp_stage_facts *stage)
-{
-    double around_ms = stage->before_ms + stage->after_ms;
-
-    return isnan(around_ms) ? stage->step_ms - stage->span_ms
-                            : fmin(around_ms, stage->step_ms - stage->span_ms);
-}
-
-static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                     struct lp_text *text)
-{
-    double gap_ms = host_only(stage), before = stage->before_ms;
-    const char *where = before > 0.7 * gap_ms   ? "before its first kernel"
-                        : before < 0.3 * gap_ms ? "after its last kernel"
-                                                : "before its first and after its last kernel";
-
-    if (!(stage->span_ms > 0 && gap_ms >= HOST_SHARE * stage->step_ms))
-        return false;
-    lp_evidence_add(out, "host_share", gap_ms / stage->step_ms);
-    lp_text_printf(text,
-                   "%s has no work on the GPU for %s %% of its time, %s: overlap the host's work "
-                   "there (scheduling, sampling, detokenisation) with the GPU, or make it cheaper.",
-                   stage->label, PERCENT(gap_ms / stage->step_ms), where);
-    say_host_call(&stage->around_call, gap_ms, out, text);
-    return true;
-}
-
-static double warm_up_loss(const struct lp_stage_facts *stage)
-{
-    return stage->first_ms - stage->steady_ms;
-}
-
-static bool warm_up(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                    struct lp_text *text)
-{
-    if (!(warm_up_loss(stage) >= 0.02 * stage->wall_ms))
-        return false;
-    lp_evidence_add(out, "first_ms", stage->first_ms);
-    lp_evidence_add(out, "steady_ms", stage->steady_ms);
-    lp_text_printf(text,
-                   "The first call of %s took %s ms, %sx the mean of the others (%s ms): "
-                   "compilation, autotuning, allocation or loading of modules. Warm up before "
-                   "serving; steady times here are without this call.",
-                   stage->label, N(stage->first_ms), N(stage->first_ms / stage->steady_ms),
-                   N(stage->steady_ms));
-    return true;
-}
-
-/* Idle time without iterations that would give its cause. */
-static bool device_idle(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                        struct lp_text *text)
-{
-    double idle_ms = stage->wall_ms - stage->busy_ms;
-
-    if (stage->span_ms > 0 || !(stage->busy_ms > 0 && idle_ms >= 0.3 * stage->wall_ms))
-        return false;
-    lp_text_puts(text, stage->label);
-    say_distance(stage, out, text);
-    lp_evidence_add(out, "idle_share", idle_ms / stage->wall_ms);
-    lp_text_printf(
-        text,
-        " has no work on the GPU for %s %% of its wall time. This run does not show whether "
-        "launches come late or the GPU waits: compare it with a run under CUDA graphs.",
-        PERCENT(idle_ms / stage->wall_ms));
-    return true;
-}
-
 /* Shares by kernel are of what is charged to the stage itself. */
 static const char *without_nested(const struct lp_stage_facts *stage)
 {
@@ -275,7 +102,8 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
     lp_evidence_add(out, "floor_ratio", stage->floor_ratio);
     lp_evidence_add(out, "mbu", stage->mbu);
     lp_text_printf(text, "The kernels of %s run %sx slower than its %s (GPU busy time%s / bound)",
-                   stage->label, N(ratio), bound_words(stage),
+                   stage->label, N(ratio),
+                   lp_bound_words(stage->compute_floor_ms, stage->memory_floor_ms),
                    collective_ms > 0 ? " without collectives" : "");
     if (stage->top_class && stage->device_ms > 0) {
         double share = stage->top_class_ms / (stage->device_ms - collective_ms);
@@ -576,51 +404,6 @@ static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommend
     return true;
 }
 
-/* Warm-up is not counted again. */
-static double above_median(const struct lp_stage_facts *stage)
-{
-    double warm_up_ms = warm_up_loss(stage) > 0 ? warm_up_loss(stage) : 0;
-
-    return fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances - warm_up_ms);
-}
-
-bool lp_has_tail(const struct lp_stage_facts *stage)
-{
-    return stage->instances >= 50 && stage->wall_p99_ms / stage->wall_p50_ms >= 2;
-}
-
-static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                      struct lp_text *text)
-{
-    double ratio = stage->wall_p99_ms / stage->wall_p50_ms;
-
-    if (!lp_has_tail(stage) ||
-        (warm_up_loss(stage) > 0 && !(above_median(stage) > 0.01 * stage->wall_ms)))
-        return false;
-    lp_evidence_add(out, "p50_ms", stage->wall_p50_ms);
-    lp_evidence_add(out, "p99_ms", stage->wall_p99_ms);
-    lp_text_printf(text,
-                   "%s has slow calls: p99 is %s ms, %sx the median of %s ms. Look for prefills "
-                   "in between, allocations, garbage collection and growing contexts.",
-                   stage->label, N(stage->wall_p99_ms), N(ratio), N(stage->wall_p50_ms));
-    return true;
-}
-
-static double launch_idle(const struct lp_stage_facts *stage)
-{
-    return stage->idle_launch_ms;
-}
-
-static double wait_idle(const struct lp_stage_facts *stage)
-{
-    return stage->idle_wait_ms;
-}
-
-static double not_busy(const struct lp_stage_facts *stage)
-{
-    return stage->wall_ms - stage->busy_ms;
-}
-
 static double above_floor(const struct lp_stage_facts *stage)
 {
     return stage->busy_ms - stage->floor_ms;
@@ -665,11 +448,11 @@ static double waiting(const struct lp_stage_facts *stage)
 }
 
 const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
-    { "launch_bound", LP_OF_DEVICE, launch_bound, launch_idle, true },
-    { "waiting", LP_OF_DEVICE, waits, wait_idle, true },
-    { "host_gap", LP_OF_DEVICE, host_gap, host_only, true },
-    { "device_idle", LP_OF_DEVICE, device_idle, not_busy, true },
-    { "warm_up", LP_OF_HOST | LP_ONCE, warm_up, warm_up_loss, true },
+    { "launch_bound", LP_OF_DEVICE, lp_rule_launch_bound, lp_rule_launch_idle, true },
+    { "waiting", LP_OF_DEVICE, lp_rule_waits, lp_rule_wait_idle, true },
+    { "host_gap", LP_OF_DEVICE, lp_rule_host_gap, lp_rule_host_only, true },
+    { "device_idle", LP_OF_DEVICE, lp_rule_device_idle, lp_rule_not_busy, true },
+    { "warm_up", LP_OF_HOST | LP_ONCE, lp_rule_warm_up, lp_rule_warm_up_loss, true },
     { "slow_operator", LP_OF_KERNELS, slow_operator, operator_loss, false },
     { "unfused_attention", LP_OF_KERNELS, unfused_attention, softmax, false },
     { "memory_bound", LP_OF_DEVICE, memory_bound, NULL, false },
@@ -684,5 +467,5 @@ const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
     { "collectives", LP_OF_KERNELS, collectives, transfers, true },
     { "uneven_ranks", LP_OF_KERNELS, uneven_ranks, waiting, true },
     { "slow_kernels", LP_OF_REST, slow_kernels, above_floor, true },
-    { "step_tail", LP_OF_HOST, step_tail, above_median, true },
+    { "step_tail", LP_OF_HOST, lp_rule_step_tail, lp_rule_above_median, true },
 };

@@ -18,6 +18,8 @@
 /* A stall reason with a smaller part of the samples explains little. */
 #define STALL_SHARE 0.3
 
+#define ALLOCATE_BEFORE "allocate once before, or from a pool that keeps memory"
+
 /** Add a number or a word, if it is known. */
 void lp_evidence_add(struct lp_recommendation *out, const char *name, double value);
 void lp_evidence_add_word(struct lp_recommendation *out, const char *name, const char *word);
@@ -30,5 +32,25 @@ bool lp_rule_stalled_kernel(const struct lp_stage_facts *stage, struct lp_recomm
 
 /** Severity of a saving, by its share of the time of all stages. */
 uint32_t lp_severity_of(double saving_ms, double all_ms);
+
+/* Rules about time in which the GPU is idle, warms up or varies, and what each would save. */
+bool lp_rule_launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                          struct lp_text *text);
+bool lp_rule_waits(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                   struct lp_text *text);
+double lp_rule_host_only(const struct lp_stage_facts *stage);
+bool lp_rule_host_gap(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                      struct lp_text *text);
+double lp_rule_warm_up_loss(const struct lp_stage_facts *stage);
+bool lp_rule_warm_up(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                     struct lp_text *text);
+bool lp_rule_device_idle(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text);
+double lp_rule_above_median(const struct lp_stage_facts *stage);
+bool lp_rule_step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                       struct lp_text *text);
+double lp_rule_launch_idle(const struct lp_stage_facts *stage);
+double lp_rule_wait_idle(const struct lp_stage_facts *stage);
+double lp_rule_not_busy(const struct lp_stage_facts *stage);
 
 #endif

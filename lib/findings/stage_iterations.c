@@ -5,6 +5,7 @@
 #include "lib/findings/interval.h"
 #include "lib/findings/stage_iterations.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 
 double lp_variation(double std, double mean)
 {

@@ -456,13 +456,12 @@ static int fill(struct builder *builder, const struct lp_stage_iterations *itera
         enum lp_part_kind kind;
         enum lp_iteration_time time;
     } idle[] = {
-        { LP_PART_GAPS, LP_TIME_IDLE_WAIT },
-        { LP_PART_LAUNCH, LP_TIME_IDLE_LAUNCH },
-        { LP_PART_BEFORE, LP_TIME_BEFORE },
+        { LP_PART_GAPS, LP_TIME_IDLE_WAIT }, { LP_PART_LAUNCH, LP_TIME_IDLE_LAUNCH },
+        { LP_PART_HOST, LP_TIME_IDLE_HOST }, { LP_PART_BEFORE, LP_TIME_BEFORE },
         { LP_PART_AFTER, LP_TIME_AFTER },
     };
     const struct lp_profiler_cost *cost = &builder->stage->profiler;
-    const double taken[] = { 0, cost->launch_ms, cost->before_ms, cost->after_ms };
+    const double taken[] = { 0, cost->launch_ms, cost->host_ms, cost->before_ms, cost->after_ms };
     const double unknown = builder->sampled ? (double)NAN : 0;
     double busy_ms, ms, half_ms;
     int status = add_kernels(builder);
@@ -477,8 +476,9 @@ static int fill(struct builder *builder, const struct lp_stage_iterations *itera
         status = add_fixed(builder, idle[i].kind, ms - taken[i], half_ms);
     }
     if (status == 0)
-        status = add_fixed(builder, LP_PART_PROFILER,
-                           cost->launch_ms + cost->before_ms + cost->after_ms, unknown);
+        status =
+            add_fixed(builder, LP_PART_PROFILER,
+                      cost->launch_ms + cost->host_ms + cost->before_ms + cost->after_ms, unknown);
     if (builder->out->parts.count > 0)
         qsort(builder->out->parts.items, builder->out->parts.count,
               sizeof(struct lp_waterfall_part), compare_parts);

@@ -22,6 +22,7 @@ struct lp_findings;
     P(OVERLAP, "overlap", "Kernels that ran at the same time")                                     \
     P(GAPS, "gaps", "Gaps between kernels")                                                        \
     P(LAUNCH, "launch", "GPU idle, waiting for launches")                                          \
+    P(HOST, "host", "GPU idle, waiting for other work of the host")                                \
     P(BEFORE, "before", "Before the first kernel")                                                 \
     P(AFTER, "after", "After the last kernel")                                                     \
     P(PROFILER, "profiler", "Profiling itself")

@@ -6,9 +6,10 @@
 
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 

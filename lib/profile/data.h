@@ -8,7 +8,7 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/strings.h"
 #include "lib/base/vector.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 #include "llmperf/profile.h"
 
 /** An encoded histogram (histogram.h), in the profile's pool; NULL: none. */

@@ -6,7 +6,8 @@
 #include "lib/base/status.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
-#include "lib/profile/histogram.h"
+#include "lib/profile/percentiles.h"
+#include "lib/statistics/histogram.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -90,6 +90,7 @@ enum lp_unknown {
     T(BUSY, busy, 2, "busy") \
     T(IDLE, idle, 2, "idle between kernels") \
     T(IDLE_LAUNCH, idle_launch, 3, "waiting for launch") \
+    T(IDLE_HOST, idle_host, 3, "waiting for other work of the host") \
     T(IDLE_WAIT, idle_wait, 3, "gaps between kernels") \
     T(AFTER, after, 1, "after the last kernel")
 
@@ -321,6 +322,7 @@ enum lp_unknown {
     F(NUMBER, busy_ms, "ms", APART, NO_SPAN, "busy_ms") \
     F(NUMBER, idle_ms, "ms", APART, NO_SPAN, "idle_ms") \
     F(NUMBER, idle_launch_ms, "ms", APART, NO_SPAN, "idle_launch_ms") \
+    F(NUMBER, idle_host_ms, "ms", APART, NO_SPAN, "idle_host_ms") \
     F(NUMBER, idle_wait_ms, "ms", APART, NO_SPAN, "idle_wait_ms") \
     F(CLASSES, class_ms, "ms", APART, NO_SPAN, NULL) \
     F(COUNT, window, "", APART, NEVER, NULL) \
@@ -624,28 +626,5 @@ extern const struct lp_time_name lp_time_names[LP_TIMES];
 
 /** The time with this name; LP_TIMES: none has it. */
 enum lp_iteration_time lp_time_named(const char *name);
-
-/** A percentile; LP_PERCENTILES lists them. */
-struct lp_percentile {
-    const char *name, *wall_name; /* "p95", "wall_p95_ms" */
-    double fraction;
-    size_t region, kernel, spread; /* offsets of the member in these rows */
-};
-
-#define LP_PERCENTILE_ONE(F, p, fraction, text, series) +1
-#define LP_PERCENTILE_COUNT                             (LP_PERCENTILES(LP_PERCENTILE_ONE, ))
-
-extern const struct lp_percentile lp_percentiles[LP_PERCENTILE_COUNT];
-
-/** The percentile of this number in lp_percentiles. @param row  of LP_ROW_REGION, LP_ROW_KERNEL or
- * LP_ROW_SPREAD. */
-double lp_percentile(enum lp_row_id id, const void *row, size_t number);
-
-struct lp_histogram;
-
-/** Set all percentiles of a row, none of them outside of the two limits. @param histogram  NULL:
- * they are not known. */
-void lp_set_percentiles(enum lp_row_id id, void *row, const struct lp_histogram *histogram,
-                        double min_ms, double max_ms);
 
 #endif

@@ -11,6 +11,7 @@
 #include "lib/record/paths.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 #include "lib/profile/totals.h"
 #include "lib/profile/verdict.h"
 #include "lib/profile/windows.h"

@@ -120,9 +120,9 @@
     F(COUNT, activities, "", APART, NEVER, "activities", NULL, "kernels, memcpys and memsets, marked or not") \
     F(NUMBER, span_ms, "ms", APART, NEVER, "span_ms", NULL, "from the first start to the last end on the device: the sum of the next four") \
     F(NUMBER, busy_ms, "ms", APART, NEVER, "busy_ms", NULL, "time in which at least one of them ran (union of their intervals)") \
-    F(NUMBER, idle_launch_ms, "ms", APART, NEVER, "idle_launch_ms", NULL, "gaps below 1 ms while the GPU waited for the host to launch") \
+    F(NUMBER, idle_launch_ms, "ms", APART, NEVER, "idle_launch_ms", NULL, "gaps below 0.2 ms while the GPU waited for the host to launch") \
     F(NUMBER, idle_wait_ms, "ms", APART, NEVER, "idle_wait_ms", NULL, "gaps before work that was launched already") \
-    F(NUMBER, idle_host_ms, "ms", APART, NEVER, "idle_host_ms", NULL, "gaps of 1 ms or more in which the host launched nothing: it did something else") \
+    F(NUMBER, idle_host_ms, "ms", APART, NEVER, "idle_host_ms", NULL, "gaps of 0.2 ms or more in which the host launched nothing: it did something else") \
     F(NUMBER, queued_ms, "ms", APART, NEVER, "queued_ms", NULL, "mean time from launch call to start: how far launches were ahead")
 
 /** llmperf_memory */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "lib/base/status.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"

@@ -8,6 +8,7 @@
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/iteration_fold.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 
@@ -152,47 +153,6 @@ static int compare_spans(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Sums over the intervals of an iteration; see struct lp_unit_work. */
-struct fold {
-    uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns, idle_host_ns, queued_ns;
-    uint64_t latency_ns;
-};
-
-/* Running median in constant space, within a few per cent: it moves half of the way up or down. */
-static uint64_t follow_median(uint64_t median, uint64_t value)
-{
-    uint64_t step = median / 64 + 1;
-    uint64_t next = value > median ? median + step : median - step;
-
-    return median == 0 ? value : next;
-}
-
-/* Add an interval that starts after all earlier ones: its busy time, and the cause of the gap
- * before it. A launch takes some latency to reach an idle GPU. Within that latency the gap is
- * charged to the host even if the launch call precedes the gap. Without branches, since these could
- * not be predicted. */
-static void fold_span(struct fold *fold, const struct lp_span *span)
-{
-    uint64_t frontier_ns = fold->frontier_ns, end_ns = span->start_ns + span->length_ns;
-    uint64_t from_ns = span->start_ns > frontier_ns ? span->start_ns : frontier_ns;
-    uint64_t queued_ns = lp_queued_before(span->start_ns, span->queued);
-    uint64_t launched_ns = span->start_ns - queued_ns;
-    uint64_t least_ns = fold->latency_ns < queued_ns ? fold->latency_ns : queued_ns;
-    bool late = launched_ns > frontier_ns;
-    uint64_t ready_ns = late ? span->start_ns : launched_ns + least_ns;
-    uint64_t gap_ns = from_ns - frontier_ns;
-    uint64_t host_ns = ready_ns > frontier_ns ? ready_ns - frontier_ns : 0;
-    uint64_t latency_ns = follow_median(fold->latency_ns, queued_ns);
-
-    fold->idle_launch_ns += host_ns;
-    fold->idle_host_ns += host_ns >= LP_HOST_GAP_NS ? host_ns : 0;
-    fold->queued_ns += queued_ns;
-    fold->idle_wait_ns += gap_ns - host_ns;
-    fold->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
-    fold->busy_ns += fold->frontier_ns - frontier_ns - gap_ns;
-    fold->latency_ns = late && queued_ns > 0 ? latency_ns : fold->latency_ns;
-}
-
 /* Driver calls during the gaps before the first `count` intervals (in order of start). */
 static void fold_calls(struct lp_unit_work *work, size_t count)
 {
@@ -211,7 +171,7 @@ static void fold_calls(struct lp_unit_work *work, size_t count)
 /* Fold the first `count` intervals (in order of start) into sums. */
 static void fold_spans(struct lp_unit_work *work, size_t count, uint64_t *latency_ns)
 {
-    struct fold fold;
+    struct lp_fold fold;
     size_t left = work->spans.count - count;
 
     if (work->spans_unsorted)
@@ -220,11 +180,11 @@ static void fold_spans(struct lp_unit_work *work, size_t count, uint64_t *latenc
     if (count > 0 && work->frontier_ns == 0)
         work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
     fold_calls(work, count);
-    fold = (struct fold){ work->frontier_ns,  work->busy_ns,      work->idle_launch_ns,
-                          work->idle_wait_ns, work->idle_host_ns, work->queued_ns,
-                          *latency_ns };
+    fold = (struct lp_fold){ work->frontier_ns,  work->busy_ns,      work->idle_launch_ns,
+                             work->idle_wait_ns, work->idle_host_ns, work->queued_ns,
+                             *latency_ns };
     for (size_t i = 0; i < count; i++)
-        fold_span(&fold, &work->spans.items[i]);
+        lp_fold_span(&fold, &work->spans.items[i]);
     if (count > 0)
         work->summed_ns = work->spans.items[count - 1].start_ns;
     work->frontier_ns = fold.frontier_ns;
@@ -346,7 +306,7 @@ int lp_devices_freeze(struct lp_iterations *iterations, uint32_t process_id,
         row.activities = work->activities;
         row.span_ms = to_ms(work->frontier_ns - work->first_ns);
         row.busy_ms = to_ms(work->busy_ns);
-        row.idle_launch_ms = to_ms(work->idle_launch_ns - work->idle_host_ns);
+        row.idle_launch_ms = to_ms(work->idle_launch_ns);
         row.idle_wait_ms = to_ms(work->idle_wait_ns);
         row.idle_host_ms = to_ms(work->idle_host_ns);
         row.queued_ms = to_ms(work->queued_ns) / (double)work->activities;
@@ -450,6 +410,11 @@ static uint64_t elapsed_of(const struct lp_unit_work *work)
                : work->end_ns - work->begin_ns;
 }
 
+static uint64_t idle_of(const struct lp_unit_work *work)
+{
+    return work->idle_launch_ns + work->idle_host_ns + work->idle_wait_ns;
+}
+
 static void fill_device(llmperf_iteration *row, const struct lp_unit_work *work, bool with_device)
 {
     bool ran = with_device && work->activities > 0;
@@ -461,8 +426,9 @@ static void fill_device(llmperf_iteration *row, const struct lp_unit_work *work,
     row->after_ms = ran ? to_ms(after_of(work)) : (double)NAN;
     row->span_ms = ran ? to_ms(work->frontier_ns - work->first_ns) : (double)NAN;
     row->idle_launch_ms = ran ? to_ms(work->idle_launch_ns) : (double)NAN;
+    row->idle_host_ms = ran ? to_ms(work->idle_host_ns) : (double)NAN;
     row->idle_wait_ms = ran ? to_ms(work->idle_wait_ns) : (double)NAN;
-    row->idle_ms = ran ? to_ms(work->idle_launch_ns + work->idle_wait_ns) : (double)NAN;
+    row->idle_ms = ran ? to_ms(idle_of(work)) : (double)NAN;
     for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++)
         row->class_ms[i] = with_device ? to_ms(work->class_ns[i]) : (double)NAN;
 }
@@ -512,8 +478,9 @@ static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work 
         [LP_TIME_AFTER] = after_of(work),
         [LP_TIME_SPAN] = work->frontier_ns - work->first_ns,
         [LP_TIME_BUSY] = work->busy_ns,
-        [LP_TIME_IDLE] = work->idle_launch_ns + work->idle_wait_ns,
+        [LP_TIME_IDLE] = idle_of(work),
         [LP_TIME_IDLE_LAUNCH] = work->idle_launch_ns,
+        [LP_TIME_IDLE_HOST] = work->idle_host_ns,
         [LP_TIME_IDLE_WAIT] = work->idle_wait_ns,
     };
     uint64_t before = stage->times[LP_TIME_BUSY].count;
@@ -563,8 +530,7 @@ static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *s
         if (!work->in_other_unit)
             lp_window_unit(lp_windows_find(&iterations->windows, work->window),
                            &(struct lp_window_unit){ work->begin_ns, work->end_ns, work->busy_ns,
-                                                     work->idle_launch_ns + work->idle_wait_ns,
-                                                     work->collected });
+                                                     idle_of(work), work->collected });
     } else {
         add_amount(&stage->flops, work->quantities[LLMPERF_QUANTITY_FLOPS], work->collected);
         add_amount(&stage->tokens, work->quantities[LLMPERF_QUANTITY_TOKENS], work->collected);

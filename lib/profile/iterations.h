@@ -7,8 +7,8 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
 #include "lib/record/record.h"
-#include "lib/profile/busy.h"
-#include "lib/profile/distribution.h"
+#include "lib/statistics/busy.h"
+#include "lib/statistics/distribution.h"
 #include "lib/profile/energy/energy.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/host/host_calls.h"
@@ -49,16 +49,13 @@ struct lp_unit_work {
     uint64_t first_ns, frontier_ns; /* of the folded ones: first start, last end */
     uint64_t summed_ns;             /* start of the last folded one */
     uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
-    uint64_t idle_host_ns; /* the part of idle_launch_ns in long gaps, LP_HOST_GAP_NS or more */
-    uint64_t queued_ns;    /* from launch call to start, sum over activities */
+    uint64_t idle_host_ns;       /* the GPU waits for a launch for LP_HOST_GAP_NS or more */
+    uint64_t queued_ns;          /* from launch call to start, sum over activities */
     struct lp_device_end nested; /* of the units directly in it */
     uint64_t started_ns;         /* begin of its elapsed time */
     struct lp_kept_call kept;
     lp_sampled_times times[LP_SAMPLED_BY]; /* of a sampled unit */
 };
-
-/** While the GPU waits this long for a launch, the host does something else than launching. */
-#define LP_HOST_GAP_NS 1000000u
 
 /** All activities of a device. */
 struct lp_device_work {

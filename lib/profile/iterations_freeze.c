@@ -10,6 +10,7 @@
 #include "lib/profile/iterations.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 
 /* Calls at a time that are more than calls that only touch. */
 #define AT_ONCE 1.05

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/hashmap.h"
+#include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/record/paths.h"
@@ -157,26 +158,69 @@ static char *make_text(struct lp_kept_call *call, const struct lp_names *names,
     return out.bytes;
 }
 
-int lp_kept_call_freeze(struct lp_kept_call *call, const char *path, const struct lp_names *names,
-                        const struct lp_classifier *classifier, llmperf_profile *profile)
+/* NULL: the call has no long gap, or out of memory. */
+static char *make_gap_text(const struct lp_kept_call *call, const struct lp_names *names)
+{
+    uint64_t frontier_ns = 0, longest_ns = 0;
+    const struct lp_kept_event *next = NULL;
+    struct lp_text out = { 0 }, full = { 0 };
+
+    for (size_t i = 0; i < call->events.count; i++) {
+        const struct lp_kept_event *event = &call->events.items[i];
+        uint64_t end_ns = event->start_ns + event->length_ns;
+
+        if (i > 0 && event->start_ns > frontier_ns && event->start_ns - frontier_ns > longest_ns) {
+            longest_ns = event->start_ns - frontier_ns;
+            next = event;
+        }
+        frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
+    }
+    if (longest_ns < LP_HOST_GAP_NS)
+        return NULL;
+    lp_text_printf(&out, "%s ms before ", LP_NUMBER((double)longest_ns / 1e6, 3));
+    lp_kernel_demangle(&full, lp_names_text(names, next->name));
+    lp_kernel_shorten(&out, full.failed ? "" : full.bytes);
+    if (next->node != LP_PATH_UNKNOWN && next->node != LP_PATH_ROOT) {
+        lp_text_puts(&out, " in ");
+        lp_path_print(&out, next->node);
+    }
+    lp_text_clear(&full);
+    return out.bytes;
+}
+
+static int set_fact(llmperf_profile *profile, const char *prefix, const char *path,
+                    const char *value)
 {
     struct lp_text key = { 0 };
     int status;
 
-    if (call->events.count == 0)
-        return 0;
-    if (!call->text && !(call->text = make_text(call, names, classifier)))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    lp_text_printf(&key, "%s%s", LP_KEPT_CALL_FACT, path);
-    status = key.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
-                        : lp_profile_set_fact(profile, key.bytes, call->text);
+    lp_text_printf(&key, "%s%s", prefix, path);
+    status = key.failed ? lp_out_of_memory() : lp_profile_set_fact(profile, key.bytes, value);
     lp_text_clear(&key);
     return status;
+}
+
+int lp_kept_call_freeze(struct lp_kept_call *call, const char *path, const struct lp_names *names,
+                        const struct lp_classifier *classifier, llmperf_profile *profile)
+{
+    int status;
+
+    if (call->events.count == 0)
+        return 0;
+    if (!call->text) {
+        call->text = make_text(call, names, classifier);
+        call->gap = make_gap_text(call, names);
+    }
+    if (!call->text)
+        return lp_out_of_memory();
+    status = set_fact(profile, LP_KEPT_CALL_FACT, path, call->text);
+    return status < 0 || !call->gap ? status : set_fact(profile, LP_KEPT_GAP_FACT, path, call->gap);
 }
 
 void lp_kept_call_clear(struct lp_kept_call *call)
 {
     lp_vector_clear(&call->events);
     free(call->text);
+    free(call->gap);
     *call = (struct lp_kept_call){ 0 };
 }

@@ -6,7 +6,7 @@
 
 #include "lib/base/status.h"
 #include "lib/profile/data.h"
-#include "lib/profile/distribution.h"
+#include "lib/statistics/distribution.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/profile.h"
 

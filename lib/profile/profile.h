@@ -375,6 +375,10 @@ const char *lp_profile_folder(const llmperf_profile *profile);
  * of the stage. */
 #define LP_KEPT_CALL_FACT "kept_call."
 
+/** Facts with the longest gap between kernels of that call, if it is LP_HOST_GAP_NS or more: "2.98
+ * ms before sample_kernel in LLM@head". */
+#define LP_KEPT_GAP_FACT "kept_gap."
+
 /** A run in a merged profile. */
 struct lp_part {
     char *name;

@@ -5,10 +5,10 @@
 
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
-#include "lib/profile/busy.h"
+#include "lib/statistics/busy.h"
 #include "lib/profile/collectives.h"
-#include "lib/profile/distribution.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/distribution.h"
+#include "lib/statistics/histogram.h"
 #include "lib/profile/iterations.h"
 #include "lib/profile/host/memory.h"
 #include "lib/profile/profile.h"

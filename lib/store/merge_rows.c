@@ -3,8 +3,9 @@
 
 #include "lib/base/status.h"
 #include "lib/profile/data.h"
-#include "lib/profile/distribution.h"
+#include "lib/statistics/distribution.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 #include "lib/store/merge_rows.h"
 
 /* Add a part's histogram. The first part's stays encoded until there is a second. */

@@ -6,7 +6,7 @@
 #define LP_STORE_MERGE_ROWS_H
 
 #include "lib/base/hashmap.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 #include "lib/profile/data.h"
 
 /** Durations of a row that several profiles have. */

@@ -31,6 +31,7 @@ struct plant {
     const char *attention; /* name of its kernel */
     unsigned malloc_ns;    /* of a call before the first launch */
     unsigned wait_ns;      /* the device is done, and the host still waits in mid step */
+    unsigned work_ns;      /* the same without a call of the driver: the host does other work */
     unsigned jitter_ns;    /* of the host, in addition, in every other step */
 };
 
@@ -59,11 +60,13 @@ static void add_step(FILE *file, const struct plant *plant, unsigned sleep_ns)
     if (plant->malloc_ns > 0)
         fprintf(file, "call cuMemAlloc host=%u\n", plant->malloc_ns);
     add_layers(file, plant, LAYERS / 2);
-    if (plant->wait_ns > 0) {
+    if (plant->wait_ns > 0)
         fprintf(file, "begin LLM@sample\ncall cuStreamSynchronize host=%u\nend\n",
                 LAYERS / 2 * layer_ns(plant) + plant->wait_ns);
+    if (plant->work_ns > 0)
+        fprintf(file, "wait %u\n", LAYERS / 2 * layer_ns(plant) + plant->work_ns);
+    if (plant->wait_ns > 0 || plant->work_ns > 0)
         device_ns -= LAYERS / 2 * layer_ns(plant);
-    }
     add_layers(file, plant, LAYERS / 2);
     fprintf(file, "launch head_gemm duration=360000\n");
     if (plant->copy_ns > 0)
@@ -138,6 +141,15 @@ static void a_host_that_sleeps_before_its_launches_is_named(void **state)
     check_plant(&plant, "host_gap", "before its first kernel", STEPS * 2.0);
 }
 
+static void a_host_that_works_between_kernels_is_not_called_slow_to_launch(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.work_ns = 2000000;
+    check_plant(&plant, "host_gap", "between its kernels (2.00 ms before qkv_gemm", STEPS * 2.0);
+}
+
 static void an_allocation_in_each_step_is_named(void **state)
 {
     struct plant plant = base;
@@ -153,7 +165,7 @@ static void a_wait_that_drains_the_device_is_named(void **state)
 
     (void)state;
     plant.wait_ns = 2000000;
-    check_plant(&plant, "launch_bound",
+    check_plant(&plant, "host_gap",
                 "ms of that the host is in cuStreamSynchronize, called 64 "
                 "times in LLM@decode_step/LLM@sample",
                 STEPS * 2.0);
@@ -419,6 +431,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slow_attention_is_named_with_its_kernel),
         cmocka_unit_test(a_host_that_sleeps_before_its_launches_is_named),
+        cmocka_unit_test(a_host_that_works_between_kernels_is_not_called_slow_to_launch),
         cmocka_unit_test(an_allocation_in_each_step_is_named),
         cmocka_unit_test(a_wait_that_drains_the_device_is_named),
         cmocka_unit_test(a_copy_in_each_step_is_named_with_its_direction),

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 #include "llmperf/output.h"
 #include "tests/support/sample.h"
 
@@ -135,6 +135,7 @@ static void add_iterations(llmperf_profile *profile)
         row.busy_ms = 4;
         row.idle_ms = 5;
         row.idle_launch_ms = 4;
+        row.idle_host_ms = 0;
         row.idle_wait_ms = 1;
         row.class_ms[0] = 2.5;
         row.class_ms[1] = 1;
@@ -226,6 +227,7 @@ llmperf_profile *sample_rows(void)
     add_stats(profile, "busy", 0, 4);
     add_stats(profile, "idle", 0, 5);
     add_stats(profile, "idle_launch", 0, 4);
+    add_stats(profile, "idle_host", 0, 0);
     add_stats(profile, "idle_wait", 0, 1);
     add_stats(profile, "after", 0, 0.5);
     add_stats(profile, "GEMM", 1, 2.5);

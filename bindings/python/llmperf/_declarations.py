@@ -889,6 +889,7 @@ class llmperf_iteration(Structure):
         ("busy_ms", c_double),
         ("idle_ms", c_double),
         ("idle_launch_ms", c_double),
+        ("idle_host_ms", c_double),
         ("idle_wait_ms", c_double),
         ("class_ms", c_double * LLMPERF_ITERATION_CLASSES),
         ("window", c_uint64),

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/profile/percentiles.h"
 #include "lib/base/number.h"
 #include "lib/output/format/markdown.h"
 #include "llmperf/profile.h"

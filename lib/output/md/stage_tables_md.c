@@ -11,6 +11,7 @@
 #include "lib/output/md/table.h"
 #include "lib/output/md/tables_md.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 

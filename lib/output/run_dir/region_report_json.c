@@ -11,6 +11,7 @@
 #include "lib/output/run_dir/region_report.h"
 #include "lib/output/format/counters.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 
 static double device_value(const struct lp_region_set *set, double value)
 {

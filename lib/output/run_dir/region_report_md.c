@@ -10,6 +10,7 @@
 #include "lib/output/run_dir/region_report.h"
 #include "lib/findings/limits/measured.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 
 static double device_value(const struct lp_region_set *set, double value)
 {

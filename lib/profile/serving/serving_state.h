@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "lib/base/vector.h"
-#include "lib/profile/distribution.h"
+#include "lib/statistics/distribution.h"
 #include "lib/profile/serving/serving.h"
 
 #define LP_SLOW_KEPT   10u

@@ -12,6 +12,7 @@
 #include "lib/vendor/ncu/match.h"
 #include "lib/vendor/ncu/shapes.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 #include "llmperf/profile.h"
 
 static const char *name_of(const struct lp_ncu *ncu, const struct lp_ncu_target *target)

@@ -12,6 +12,7 @@
 #include "lib/vendor/gpus.h"
 #include "lib/vendor/nsys/csv.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 #include "llmperf/profile.h"
 
 void lp_nsys_csv_clear(struct lp_nsys_csv *reader)

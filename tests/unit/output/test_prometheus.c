@@ -10,7 +10,7 @@
 
 #include "lib/output/format/documents.h"
 #include "lib/output/rows/prometheus.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
 #include "tests/support/rows.h"

@@ -12,6 +12,7 @@
 
 #include "lib/output/format/documents.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/percentiles.h"
 #include "tests/support/run_files.h"
 
 static void each_count_of_the_ledger_is_added_up(void **state)

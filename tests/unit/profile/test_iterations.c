@@ -235,7 +235,7 @@ static void work_of_many_seconds_is_exact(void **state)
     assert_int_equal(row.activities, 5);
     assert_true(fabs(row.busy_ms - 29000) < 1e-6);
     assert_true(fabs(row.span_ms - 37000) < 1e-6);
-    assert_true(fabs(row.idle_launch_ms - 6000) < 1e-6);
+    assert_true(fabs(row.idle_host_ms - 6000) < 1e-6);
     assert_true(fabs(row.idle_wait_ms - 2000) < 1e-6);
     assert_true(fabs(row.class_ms[3] - 31000) < 1e-6);
     lp_iterations_clear(&iterations);

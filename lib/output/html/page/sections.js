@@ -132,7 +132,7 @@ function shapesSection({ metrics }) {
     return autoTable("kernel-shapes", rows, null);
 }
 
-const ITERATION_TIMES = ["elapsed_ms", "wall_ms", "busy_ms", "before_ms", "idle_launch_ms", "idle_wait_ms", "after_ms"];
+const ITERATION_TIMES = ["elapsed_ms", "wall_ms", "busy_ms", "before_ms", "idle_launch_ms", "idle_host_ms", "idle_wait_ms", "after_ms"];
 
 function iterationsSection({ metrics }) {
     return html`${metrics.iterations.filter((stage) => stage.count > 1).map((stage) => {

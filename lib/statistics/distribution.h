@@ -4,7 +4,7 @@
 #ifndef LP_PROFILE_DISTRIBUTION_H
 #define LP_PROFILE_DISTRIBUTION_H
 
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 
 /** Zero-initialised: empty. Nanoseconds. */
 struct lp_distribution {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/profile/busy.h"
+#include "lib/statistics/busy.h"
 
 #include <stdlib.h>
 #include <string.h>

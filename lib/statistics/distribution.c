@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "lib/profile/distribution.h"
+#include "lib/statistics/distribution.h"
 
 int lp_distribution_add(struct lp_distribution *distribution, uint64_t value_ns)
 {

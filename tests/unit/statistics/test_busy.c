@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/profile/busy.h"
+#include "lib/statistics/busy.h"
 
 #define SPAN 8192u
 #define ROWS 7u

@@ -4,7 +4,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/varint.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 
 #define BUCKETS LP_HISTOGRAM_BUCKETS
 

@@ -12,7 +12,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/varint.h"
-#include "lib/profile/histogram.h"
+#include "lib/statistics/histogram.h"
 
 #define VALUES 20000
 

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules about time in which the GPU is idle, warms up or varies. */
+#include <math.h>
+
+#include "lib/findings/limits/limits.h"
+#include "lib/findings/recommend_say.h"
+#include "lib/record/host_calls.h"
+#include "llmperf/sys/analysis.h"
+
+/* Longest mean gap that the GPU's own kernel-to-kernel latency explains. */
+#define BOUNDARY_US 2.5
+
+/* " (its time is 16.0x its memory-bandwidth bound)" */
+static void say_distance(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    if (!(stage->wall_ratio > 1))
+        return;
+    lp_text_printf(text, " (its time is %sx its %s)", N(stage->wall_ratio),
+                   lp_bound_words(stage->compute_floor_ms, stage->memory_floor_ms));
+    lp_evidence_add(out, "wall_ratio", stage->wall_ratio);
+}
+
+static bool idles(const struct lp_stage_facts *stage, double part_ms)
+{
+    return stage->span_ms > 0 && part_ms >= IDLE_SHARE * stage->span_ms;
+}
+
+/* "For 44.4 % of the time of LLM@decode_step" */
+static void say_idle(const struct lp_stage_facts *stage, double part_ms,
+                     struct lp_recommendation *out, struct lp_text *text)
+{
+    double all_ms = isnan(stage->step_ms) ? stage->span_ms : stage->step_ms;
+
+    lp_text_printf(text, "For %s %% of the time of %s", PERCENT(part_ms / all_ms), stage->label);
+    say_distance(stage, out, text);
+    lp_evidence_add(out, "idle_share", stage->idle_ms / stage->span_ms);
+}
+
+/* Calls that fill less of the gaps are not worth a word. */
+#define CALL_SHARE 0.1
+
+/* " In 128 ms of them the host is in cuMemAlloc, called 64 times in LLM@decode_step." */
+static void say_host_call(const struct lp_idle_call *call, double gap_ms,
+                          struct lp_recommendation *out, struct lp_text *text)
+{
+    static const char *const remedies[] = {
+        [LP_HOST_NOTHING] = "",
+        [LP_HOST_WAIT] = "launch the next work before waiting, or wait for an event later",
+        [LP_HOST_ALLOCATE] = ALLOCATE_BEFORE,
+        [LP_HOST_FREE] = ALLOCATE_BEFORE,
+        [LP_HOST_MEMORY] = ALLOCATE_BEFORE,
+        [LP_HOST_COPY] = "copy asynchronously from pinned memory",
+        [LP_HOST_LOAD] = "load code before serving",
+        [LP_HOST_GRAPH] = "instantiate graphs once, before serving",
+    };
+
+    if (!call->row || !(call->ms >= CALL_SHARE * gap_ms))
+        return;
+    lp_evidence_add_word(out, "host_call", call->row->call);
+    lp_evidence_add(out, "host_call_idle_ms", call->ms);
+    lp_text_printf(text, " For %s ms of that the host is in %s, called %s times in %s: %s.",
+                   N(call->ms), call->row->call, COUNT((double)call->row->calls), call->row->region,
+                   remedies[lp_host_call_purpose(lp_host_call_find(call->row->call))]);
+}
+
+bool lp_rule_launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                          struct lp_text *text)
+{
+    if (!idles(stage, stage->idle_launch_ms))
+        return false;
+    say_idle(stage, stage->idle_launch_ms, out, text);
+    lp_evidence_add(out, "idle_launch_share", stage->idle_launch_ms / stage->idle_ms);
+    lp_text_puts(text,
+                 " the GPU waits for the host to launch: use CUDA graphs, or give each launch "
+                 "more work, for example with a larger batch.");
+    say_host_call(&stage->between_call, stage->idle_launch_ms, out, text);
+    return true;
+}
+
+bool lp_rule_waits(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                   struct lp_text *text)
+{
+    double gap_us = stage->kernel_count > 0 ? 1e3 * stage->idle_wait_ms / stage->kernel_count : NAN;
+
+    if (!idles(stage, stage->idle_wait_ms))
+        return false;
+    say_idle(stage, stage->idle_wait_ms, out, text);
+    lp_evidence_add(out, "idle_wait_share", stage->idle_wait_ms / stage->idle_ms);
+    lp_text_puts(text, " the GPU is idle although the next kernel is launched");
+    /* The GPU itself needs 1 to 2 us between dependent kernels. */
+    if (gap_us > 0 && gap_us <= BOUNDARY_US) {
+        lp_evidence_add(out, "mean_gap_us", gap_us);
+        lp_text_printf(
+            text,
+            ". The mean gap of %s us is the GPU's own latency from kernel to kernel: launch fewer, "
+            "larger kernels (fusion), or let the next kernel start early (CUDA graphs, "
+            "programmatic dependent launch).",
+            N(gap_us));
+    } else {
+        lp_text_puts(text, ": look for dependencies between streams, events and synchronisation "
+                           "that delay kernels.");
+    }
+    return true;
+}
+
+/* From here on host time around the device work is worth a word. */
+#define HOST_SHARE 0.05
+
+double lp_rule_host_only(const struct lp_stage_facts *stage)
+{
+    double around_ms = stage->before_ms + stage->after_ms;
+    double between_ms = stage->idle_host_ms > 0 ? stage->idle_host_ms : 0;
+
+    return between_ms + (isnan(around_ms) ? stage->step_ms - stage->span_ms
+                                          : fmin(around_ms, stage->step_ms - stage->span_ms));
+}
+
+/* " between its kernels (2.98 ms before sample_kernel in LLM@head)" */
+static void say_where(const struct lp_stage_facts *stage, double gap_ms, struct lp_text *text)
+{
+    if (!(stage->idle_host_ms > 0.3 * gap_ms)) {
+        lp_text_puts(text, stage->before_ms > 0.7 * gap_ms ? " before its first kernel"
+                           : stage->before_ms < 0.3 * gap_ms
+                               ? " after its last kernel"
+                               : " before its first and after its last kernel");
+        return;
+    }
+    lp_text_puts(text, stage->idle_host_ms > 0.7 * gap_ms ? " between its kernels"
+                                                          : " between its kernels and around them");
+    if (stage->gap)
+        lp_text_printf(text, " (%s)", stage->gap);
+}
+
+bool lp_rule_host_gap(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                      struct lp_text *text)
+{
+    double gap_ms = lp_rule_host_only(stage);
+    const struct lp_idle_call *call =
+        stage->between_call.ms > stage->around_call.ms ? &stage->between_call : &stage->around_call;
+
+    if (!(stage->span_ms > 0 && gap_ms >= HOST_SHARE * stage->step_ms))
+        return false;
+    lp_evidence_add(out, "host_share", gap_ms / stage->step_ms);
+    lp_text_printf(
+        text, "%s has no work on the GPU for %s %% of its time, while the host does other work",
+        stage->label, PERCENT(gap_ms / stage->step_ms));
+    say_where(stage, gap_ms, text);
+    lp_text_puts(text, ": overlap that work (scheduling, sampling, detokenisation) with the GPU, "
+                       "or make it cheaper.");
+    say_host_call(call, gap_ms, out, text);
+    return true;
+}
+
+double lp_rule_warm_up_loss(const struct lp_stage_facts *stage)
+{
+    return stage->first_ms - stage->steady_ms;
+}
+
+bool lp_rule_warm_up(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                     struct lp_text *text)
+{
+    if (!(lp_rule_warm_up_loss(stage) >= 0.02 * stage->wall_ms))
+        return false;
+    lp_evidence_add(out, "first_ms", stage->first_ms);
+    lp_evidence_add(out, "steady_ms", stage->steady_ms);
+    lp_text_printf(text,
+                   "The first call of %s took %s ms, %sx the mean of the others (%s ms): "
+                   "compilation, autotuning, allocation or loading of modules. Warm up before "
+                   "serving; steady times here are without this call.",
+                   stage->label, N(stage->first_ms), N(stage->first_ms / stage->steady_ms),
+                   N(stage->steady_ms));
+    return true;
+}
+
+/* Idle time without iterations that would give its cause. */
+bool lp_rule_device_idle(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    double idle_ms = stage->wall_ms - stage->busy_ms;
+
+    if (stage->span_ms > 0 || !(stage->busy_ms > 0 && idle_ms >= 0.3 * stage->wall_ms))
+        return false;
+    lp_text_puts(text, stage->label);
+    say_distance(stage, out, text);
+    lp_evidence_add(out, "idle_share", idle_ms / stage->wall_ms);
+    lp_text_printf(
+        text,
+        " has no work on the GPU for %s %% of its wall time. This run does not show whether "
+        "launches come late or the GPU waits: compare it with a run under CUDA graphs.",
+        PERCENT(idle_ms / stage->wall_ms));
+    return true;
+}
+
+/* Warm-up is not counted again. */
+double lp_rule_above_median(const struct lp_stage_facts *stage)
+{
+    double warm_up_ms = lp_rule_warm_up_loss(stage) > 0 ? lp_rule_warm_up_loss(stage) : 0;
+
+    return fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances - warm_up_ms);
+}
+
+bool lp_has_tail(const struct lp_stage_facts *stage)
+{
+    return stage->instances >= 50 && stage->wall_p99_ms / stage->wall_p50_ms >= 2;
+}
+
+bool lp_rule_step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                       struct lp_text *text)
+{
+    double ratio = stage->wall_p99_ms / stage->wall_p50_ms;
+
+    if (!lp_has_tail(stage) ||
+        (lp_rule_warm_up_loss(stage) > 0 && !(lp_rule_above_median(stage) > 0.01 * stage->wall_ms)))
+        return false;
+    lp_evidence_add(out, "p50_ms", stage->wall_p50_ms);
+    lp_evidence_add(out, "p99_ms", stage->wall_p99_ms);
+    lp_text_printf(text,
+                   "%s has slow calls: p99 is %s ms, %sx the median of %s ms. Look for prefills "
+                   "in between, allocations, garbage collection and growing contexts.",
+                   stage->label, N(stage->wall_p99_ms), N(ratio), N(stage->wall_p50_ms));
+    return true;
+}
+
+double lp_rule_launch_idle(const struct lp_stage_facts *stage)
+{
+    return stage->idle_launch_ms;
+}
+
+double lp_rule_wait_idle(const struct lp_stage_facts *stage)
+{
+    return stage->idle_wait_ms;
+}
+
+double lp_rule_not_busy(const struct lp_stage_facts *stage)
+{
+    return stage->wall_ms - stage->busy_ms;
+}

@@ -4,6 +4,8 @@
 #include <stddef.h>
 
 #include "lib/compare/compare.h"
+#include "lib/compare/reader.h"
+#include "lib/profile/fields.h"
 #include "lib/statistics/student.h"
 
 #define MINOR 0.01 /* share of a run's time; smaller rows are not judged */
@@ -75,4 +77,13 @@ uint32_t lp_compare_run_verdict(const llmperf_profile *profile)
 
     llmperf_profile_ledger(profile, &ledger);
     return ledger.verdict;
+}
+
+void lp_compare_use_estimate(struct lp_compare_mean *mean, const llmperf_iteration_stats *stats)
+{
+    if (!(stats->estimate_high_ms > 0))
+        return;
+    mean->mean_ms = stats->estimate_ms;
+    mean->error_ms = lp_estimate_error(stats);
+    mean->freedom = lp_freedom_of_differences((double)stats->estimate_collected);
 }

@@ -29,15 +29,6 @@ static void use_class(struct lp_compare_value *value, const llmperf_iteration_st
     };
 }
 
-void lp_compare_use_estimate(struct lp_compare_mean *mean, const llmperf_iteration_stats *stats)
-{
-    if (!(stats->estimate_high_ms > 0))
-        return;
-    mean->mean_ms = stats->estimate_ms;
-    mean->error_ms = lp_estimate_error(stats);
-    mean->freedom = lp_freedom_of_differences((double)stats->estimate_collected);
-}
-
 static void widen(struct lp_compare_mean *around, const struct lp_compare_mean *stage, double times)
 {
     if (isnan(around->mean_ms) || isnan(stage->error_ms))

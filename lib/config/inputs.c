@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/base/image_size.h"
+#include "lib/config/image_size.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/config/config.h"

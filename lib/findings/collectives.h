@@ -6,7 +6,7 @@
 #define LP_FINDINGS_COLLECTIVES_H
 
 #include "lib/base/vector.h"
-#include "lib/findings/collective_match.h"
+#include "lib/findings/kernels/collective_match.h"
 #include "lib/profile/fields.h"
 
 struct lp_findings;

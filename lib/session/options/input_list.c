@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/file.h"
-#include "lib/base/image_size.h"
+#include "lib/config/image_size.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/output/format/json_writer.h"

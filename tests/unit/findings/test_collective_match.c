@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "lib/findings/collective_match.h"
+#include "lib/findings/kernels/collective_match.h"
 #include "tests/support/play.h"
 
 #define US UINT64_C(1000)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "lib/base/image_size.h"
+#include "lib/config/image_size.h"
 
 #define BYTES(text) text, sizeof(text) - 1
 

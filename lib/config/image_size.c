@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/base/image_size.h"
+#include "lib/config/image_size.h"
 
 #include <string.h>
 #include <unistd.h>

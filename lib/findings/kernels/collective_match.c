@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/findings/collective_match.h"
+#include "lib/findings/kernels/collective_match.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Width and height of an image file, from its header; nothing is decoded. @threads any thread */
-#ifndef LP_BASE_IMAGE_SIZE_H
-#define LP_BASE_IMAGE_SIZE_H
+#ifndef LP_CONFIG_IMAGE_SIZE_H
+#define LP_CONFIG_IMAGE_SIZE_H
 
 #include <stdbool.h>
 #include <stdint.h>

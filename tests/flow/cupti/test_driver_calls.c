@@ -102,7 +102,7 @@ static void callbacks_give_the_memory_of_a_program(void **state)
 {
     static const uint64_t address = 4096, pooled = 8192, pitched = 12288, handle = 7, pitch = 512;
     static const uint64_t pool = 16384, other = 20480;
-    static const struct mock_resource captured = { LP_CUPTI_RESOURCE_GRAPHNODE_CREATED, { NULL } };
+    static const struct mock_resource captured = { .id = LP_CUPTI_RESOURCE_GRAPHNODE_CREATED };
     static const int on_device[4] = { 1, 0, 1, 1 }, on_host[4] = { 1, 0, 3, 0 };
     void *const first = (void *)1, *const second = (void *)2; /* contexts of devices 0 and 1 */
     const struct mock_call calls[] = {

@@ -437,9 +437,12 @@ static double small_kernels(const struct lp_stage_facts *stage)
            fmax(loss_of_class(stage, "reduction"), is_unfused(stage) ? stage->softmax_ms : 0);
 }
 
+/* Copies that run beside kernels cost less than they take. */
 static double memory_copies(const struct lp_stage_facts *stage)
 {
-    return stage->memcpy_ms;
+    double alone_ms = stage->busy_ms - stage->kernel_ms;
+
+    return alone_ms > 0 ? fmin(stage->memcpy_ms, alone_ms) : stage->memcpy_ms;
 }
 
 static double waiting(const struct lp_stage_facts *stage)

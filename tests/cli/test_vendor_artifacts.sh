@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Each file of a vendor run, made from real files of nsys and ncu (tests/data/nsys, tests/data/ncu) that programs in place of these tools deliver.
+# Each file of a vendor run, made from an export in the layout of nsys (tests/support/nsys_export.py) and real files of ncu (tests/data/ncu), which programs in place of
+# these tools deliver.
 . "${LLMPERF_SOURCE:?not set: use tools/dev/dev test}/tests/cli/common.sh"
-export FAKE_TOOLS_LOG=$TMPDIR/calls.log FAKE_NSYS_EXPORT=$LLMPERF_TEST_DATA/nsys/saxpy.sqlite
+export FAKE_TOOLS_LOG=$TMPDIR/calls.log FAKE_NSYS_EXPORT=$TMPDIR/saxpy.sqlite
+python3 "$LLMPERF_SOURCE/tests/support/nsys_export.py" "$FAKE_NSYS_EXPORT" || die "no export"
 PATH=$LLMPERF_TEST_DATA/fake_tools:$PATH
 printf '#!/bin/bash\n' >prog
 chmod +x prog
@@ -31,8 +33,8 @@ run=runs/nsys
 expect 0 nsys --out runs run.id=nsys inputs.manifest=inputs.txt -- ./prog
 files_of_every_run
 for file in cmd.txt log.txt run.nsys-rep run.sqlite run_cuda_gpu_kern_sum.csv; do [ -s "$run/nsys/$file" ] || die "no nsys/$file"; done
-has kernels.md '| `saxpy` | `default@saxpy` | 0 | 88.57 | 5 | 17.71 |'
-has regions/default@saxpy/report.md '| `saxpy(double *, double *, double *, double, int)` | 5 | 88.57 |'
+has kernels.md '| `saxpy` | `default@saxpy` | 0 | 88.50 | 5 | 17.70 |'
+has regions/default@saxpy/report.md '| `saxpy(double *, double *)` | 5 | 88.50 |'
 has report.md "| GPU 0 | NVIDIA A100-SXM4-40GB, compute capability 8.0, 108 SMs"
 has report.md "| nsys | 2022.2.1.31 |"
 
@@ -58,7 +60,7 @@ run=runs/deep
 FAKE_NCU_RESULT=$LLMPERF_TEST_DATA/ncu/kernels expect 0 deep --out runs run.id=deep inputs.manifest=inputs.txt -- ./prog
 files_of_every_run
 has report.md "## Kernels measured by ncu"
-has kernels.md '| `saxpy` | `default@saxpy` | 0 | 88.57 | 5 | 17.71 |'
+has kernels.md '| `saxpy` | `default@saxpy` | 0 | 88.50 | 5 | 17.70 |'
 expect 0 list runs/deep
 for file in nsys/run.sqlite ncu/run.ncu-rep regions report.html; do stdout_has "$file"; done
 echo "fine"

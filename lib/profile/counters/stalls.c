@@ -142,6 +142,8 @@ static int list_kernels(struct freezer *freezer)
 {
     const struct lp_stalls *stalls = freezer->stalls;
 
+    if (stalls->rows.count == 0)
+        return 0;
     if (lp_vector_reserve(&freezer->rows, stalls->rows.count) < 0)
         return LLMPERF_ENOMEM;
     memcpy(freezer->rows.items, stalls->rows.items,
@@ -150,13 +152,12 @@ static int list_kernels(struct freezer *freezer)
     qsort(freezer->rows.items, freezer->rows.count, sizeof(*freezer->rows.items), compare_rows);
     for (size_t i = 0; i < freezer->rows.count; i++) {
         const struct instruction *row = &freezer->rows.items[i];
-        struct kernel *last = freezer->kernels.items + freezer->kernels.count - 1;
+        struct kernel *last;
 
-        if (i == 0 || compare_kernel_of(row - 1, row) != 0) {
-            if (lp_vector_push(&freezer->kernels, (struct kernel){ i, 0, 0 }) < 0)
-                return LLMPERF_ENOMEM;
-            last = freezer->kernels.items + freezer->kernels.count - 1;
-        }
+        if ((i == 0 || compare_kernel_of(row - 1, row) != 0) &&
+            lp_vector_push(&freezer->kernels, (struct kernel){ i, 0, 0 }) < 0)
+            return LLMPERF_ENOMEM;
+        last = &freezer->kernels.items[freezer->kernels.count - 1];
         last->count++;
         last->samples += row->samples;
     }

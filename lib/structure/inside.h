@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Contents of lp_structure, for lib/structure only. */
+#ifndef LP_STRUCTURE_INSIDE_H
+#define LP_STRUCTURE_INSIDE_H
+
+#include "lib/base/vector.h"
+#include "lib/structure/layers.h"
+#include "lib/structure/structure.h"
+
+#define LP_FOUND_LAYERS 1000u /* at most */
+
+/** No step, or no layer. */
+#define LP_FOUND_NONE UINT32_MAX
+
+/** A step among the held activities. */
+struct lp_found_step {
+    uint64_t begin_ns; /* of its first launch */
+    uint32_t kind;     /* enum lp_step_kind */
+};
+
+/** Where an activity belongs. */
+struct lp_found_place {
+    uint32_t step, layer; /* LP_FOUND_NONE: none */
+};
+
+/** Steps of one kind so far. */
+struct lp_found_loop {
+    uint64_t steps, launches, busy_ns;
+};
+
+/** Parts of a layer. */
+enum lp_operator {
+    LP_OPERATOR_NORM,
+    LP_OPERATOR_QKV,
+    LP_OPERATOR_ROPE, /* and all else between these products and attention, such as the cache */
+    LP_OPERATOR_ATTENTION,
+    LP_OPERATOR_O,
+    LP_OPERATOR_UP_GATE,
+    LP_OPERATOR_ACT,
+    LP_OPERATOR_DOWN,
+    LP_OPERATOR_ROUTER,
+    LP_OPERATOR_EXPERTS,
+    LP_OPERATOR_COLLECTIVE,
+    LP_OPERATOR_OTHER,
+    LP_OPERATORS
+};
+
+struct lp_structure {
+    struct lp_attribution_sink next;
+    const struct lp_names *names;
+    struct lp_kernel_classes *classes;
+    LP_VECTOR(struct lp_activity) held; /* in the order of launches during a search */
+    LP_VECTOR(uint8_t) roles;           /* by name; LP_ROLE_UNKNOWN: not asked yet */
+    uint64_t wait_ns;                   /* time that the next search needs */
+    bool marked;                        /* the program marks regions */
+    bool passing;                       /* what is passed on is not taken again */
+    bool sampled;
+    bool follows; /* the first one held is the one after a step */
+    struct lp_step_groups groups;
+
+    /* Results of a search. */
+    LP_VECTOR(struct lp_token) tokens;
+    LP_VECTOR(struct lp_token) some;         /* of one device or stream */
+    LP_VECTOR(struct lp_found_place) places; /* by activity */
+    LP_VECTOR(struct lp_found_step) steps;
+    uint32_t kept_from; /* first activity that is held on to */
+
+    /* All results so far. */
+    struct lp_found_loop loops[LP_STEP_KINDS];
+    struct lp_found_loop operators[LP_OPERATORS]; /* of all layers; no steps */
+    uint32_t layers, layer_kernels;
+    uint64_t kernels, device_ns, covered_ns;
+    double confidence, steps_judged; /* Σ confidence of a search x its steps */
+    const char *reason;              /* why the last search found nothing */
+    uint32_t nodes[LP_STEP_KINDS];
+    LP_VECTOR(uint32_t) layer_nodes[LP_STEP_KINDS];
+    uint16_t generation; /* of the unit */
+};
+
+/** Time of the call that launched an activity. */
+static inline uint64_t lp_found_launched(const struct lp_activity *activity)
+{
+    return activity->start_ns - lp_queued_before(activity->start_ns, activity->queued);
+}
+
+const char *lp_operator_name(enum lp_operator operator);
+
+/** Count the launches of a layer, tokens of `some`. */
+void lp_layer_operators(struct lp_structure *structure, uint32_t begin, uint32_t end);
+
+/** Role of an activity by its name. */
+uint8_t lp_structure_role(struct lp_structure *structure, const struct lp_activity *activity);
+
+/** Find the steps among the held activities: sets the results of a search. 0 or LLMPERF_ENOMEM. */
+int lp_structure_search(struct lp_structure *structure, bool final);
+
+/** Pass on the held activities of steps, as device work of these, and all others before `cut`. */
+void lp_structure_pass(struct lp_structure *structure, uint32_t cut);
+
+/** Pass on activities that are in stages of libraries, or those that are not. */
+void lp_structure_pass_those(struct lp_structure *structure, const struct lp_activity *activities,
+                             size_t count, bool of_stages);
+
+/** Is the region of an activity marked by a library that the program uses, not by itself? */
+bool lp_structure_is_foreign(uint32_t node);
+
+#endif

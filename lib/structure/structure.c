@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lib/structure/structure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/record/paths.h"
+#include "lib/structure/inside.h"
+
+#define HELD_MOST 262144u /* activities, 20 MiB */
+#define HELD_NS                                                                                    \
+    UINT64_C(10000000000) /* for a search before the end; twice as long after each one             \
+                             without a result, up to the longest */
+#define LONGEST_NS (6 * HELD_NS)
+
+/* Libraries mark ranges of their own in every program that uses them: XLA, NCCL, CCCL, cuDNN. */
+static const char *const foreign_domains[] = { "xla@",   "TSL@",   "NCCL@",   "CCCL@",
+                                               "cuDNN@", "cudnn@", "cublas@", "cuBLAS@" };
+
+bool lp_structure_is_foreign(uint32_t node)
+{
+    if (node == LP_PATH_ROOT || node == LP_PATH_UNKNOWN)
+        return true;
+    while (lp_path_get(node)->parent != LP_PATH_ROOT)
+        node = lp_path_get(node)->parent;
+    for (size_t i = 0; i < sizeof(foreign_domains) / sizeof(foreign_domains[0]); i++)
+        if (!strncmp(lp_path_get(node)->label, foreign_domains[i], strlen(foreign_domains[i])))
+            return true;
+    return false;
+}
+
+struct lp_structure *lp_structure_create(const struct lp_attribution_sink *next,
+                                         const struct lp_names *names)
+{
+    struct lp_structure *structure = calloc(1, sizeof(*structure));
+
+    if (!structure)
+        return NULL;
+    structure->next = *next;
+    structure->names = names;
+    structure->wait_ns = HELD_NS;
+    for (size_t i = 0; i < LP_STEP_KINDS; i++)
+        structure->nodes[i] = LP_PATH_UNKNOWN;
+    return structure;
+}
+
+void lp_structure_free(struct lp_structure *structure)
+{
+    if (!structure)
+        return;
+    lp_vector_clear(&structure->held);
+    lp_vector_clear(&structure->roles);
+    lp_vector_clear(&structure->tokens);
+    lp_vector_clear(&structure->some);
+    lp_vector_clear(&structure->places);
+    lp_vector_clear(&structure->steps);
+    for (size_t i = 0; i < LP_STEP_KINDS; i++)
+        lp_vector_clear(&structure->layer_nodes[i]);
+    lp_hashmap_clear(&structure->groups.rows);
+    free(structure);
+}
+
+void lp_structure_set_classes(struct lp_structure *structure, struct lp_kernel_classes *classes)
+{
+    structure->classes = classes;
+}
+
+/* Pass on all that is held, as it came. */
+static void release(struct lp_structure *structure)
+{
+    structure->steps.count = structure->places.count = 0;
+    if (structure->held.count > 0)
+        lp_structure_pass(structure, (uint32_t)structure->held.count);
+    structure->wait_ns = HELD_NS;
+}
+
+static void search(struct lp_structure *structure, bool final)
+{
+    uint32_t cut = 0;
+
+    if (lp_structure_search(structure, final) < 0) {
+        release(structure);
+        return;
+    }
+    structure->wait_ns = structure->steps.count > 0 ? HELD_NS : 2 * structure->wait_ns;
+    if (final)
+        cut = (uint32_t)structure->held.count;
+    else if (structure->steps.count > 0)
+        cut = structure->kept_from;
+    else if (structure->held.count >= HELD_MOST)
+        cut = HELD_MOST / 2; /* the rest may be the begin of a loop */
+    structure->follows = structure->steps.count > 0;
+    lp_structure_pass(structure, cut);
+    if (structure->held.count >= HELD_MOST)
+        release(structure);
+}
+
+void lp_structure_mark(void *context, uint32_t node)
+{
+    struct lp_structure *structure = context;
+
+    if (structure->marked || structure->passing || lp_structure_is_foreign(node))
+        return;
+    release(structure);
+    structure->marked = true;
+}
+
+bool lp_structure_take(void *context, const struct lp_activity *activities, size_t count)
+{
+    struct lp_structure *structure = context;
+    uint32_t last = LP_PATH_ROOT;
+
+    for (size_t i = 0; i < count; last = activities[i++].node)
+        if (activities[i].node != last)
+            lp_structure_mark(structure, activities[i].node);
+    if (structure->marked || structure->passing || !structure->classes ||
+        lp_vector_reserve(&structure->held, count) < 0)
+        return false;
+    memcpy(structure->held.items + structure->held.count, activities, count * sizeof(*activities));
+    structure->held.count += count;
+    lp_structure_pass_those(structure, activities, count, true);
+    if (structure->held.count >= HELD_MOST)
+        search(structure, false);
+    return true;
+}
+
+static uint64_t held_ns(const struct lp_structure *structure)
+{
+    const struct lp_activity *held = structure->held.items;
+    size_t count = structure->held.count;
+
+    return held[count - 1].end_ns > held[0].start_ns ? held[count - 1].end_ns - held[0].start_ns
+                                                     : 0;
+}
+
+void lp_structure_settle(struct lp_structure *structure, enum lp_structure_need need, bool sampled)
+{
+    structure->sampled = sampled;
+    if (structure->marked || structure->held.count == 0)
+        return;
+    if (need != LP_STRUCTURE_SOME || held_ns(structure) >= structure->wait_ns)
+        search(structure, need == LP_STRUCTURE_END);
+    if (structure->held.count > 0 && !structure->follows &&
+        (need == LP_STRUCTURE_ALL || held_ns(structure) >= LONGEST_NS))
+        release(structure);
+}

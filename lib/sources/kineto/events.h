@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Reads the events of a Kineto trace (torch.profiler, also of vLLM and SGLang) and of Chrome
+ * traces of this library.
+ * @threads one at a time per object */
+#ifndef LP_SOURCES_KINETO_EVENTS_H
+#define LP_SOURCES_KINETO_EVENTS_H
+
+#include <stdbool.h>
+
+#include "lib/record/names.h"
+#include "lib/sources/kineto/calls.h"
+#include "lib/sources/kineto/facts.h"
+#include "lib/sources/kineto/json.h"
+
+/** Zero-initialised except for `names`. */
+struct lp_kineto_events {
+    struct lp_names *names;        /* receives names and shapes of kernels; outlives this */
+    struct lp_names words;         /* labels of regions, names of calls */
+    struct lp_hashmap known_words; /* hash of a raw text -> its id */
+    struct lp_hashmap known_names;
+    LP_VECTOR(struct lp_kineto_call) calls; /* by word */
+    struct lp_hashmap threads;              /* hashes of process and thread -> number */
+    struct lp_hashmap groups;               /* hash of a prefix of process ids -> number, from 1 */
+    struct lp_kineto_facts facts;
+    uint64_t count;            /* events so far */
+    uint64_t incomplete;       /* events without what they need */
+    uint64_t overhead_ns;      /* of the profiler, as it reports it */
+    uint32_t process_id;       /* of the first call or region; 0: not known */
+    int64_t first_ns, last_ns; /* times of facts; none: first > last */
+    bool has_overhead, has_device;
+    bool wide;         /* some correlation ids have more than 32 bits */
+    char program[256]; /* name of the process; "": not known */
+};
+
+/** 0, LLMPERF_ENOMEM, LLMPERF_EIO. Damaged events are counted. */
+int lp_kineto_event(struct lp_kineto_events *events, struct lp_json_text text);
+
+void lp_kineto_events_clear(struct lp_kineto_events *events);
+
+#endif

@@ -262,14 +262,14 @@ text = POINTER(c_char)
 '''
 # Pointers to what the library only reads, where the compiler must see that: a member of a struct, and a pointer to pointers.
 CONST_POINTERS = {"const uint64_t *": "const_uint64_p", "const llmperf_config *": "const_config_p",
-                  "const llmperf_profile *const *": "const_profile_pp"}
+                  "const llmperf_profile *const *": "const_profile_pp", "const char *const *": "const_char_pp"}
 PLAIN = {"void": "None", "char *": "text", "const char *": "c_char_p", "void *": "c_void_p", "llmperf_log_function": "log_function"}
 
 
 def ctype(declared, member=False):
     """The ctypes name of a type of the headers."""
     declared = " ".join(declared.replace("*", " * ").split()).replace("* *", "**").replace("* const", "*const")
-    if declared in CONST_POINTERS and (member or declared.endswith("*const *")):
+    if declared in CONST_POINTERS and (member or declared == "const llmperf_profile *const *"):
         return CONST_POINTERS[declared]
     if declared in PLAIN:
         return PLAIN[declared]
@@ -292,7 +292,7 @@ def header_parts():
             members = []
             for declaration in filter(str.strip, body.split(";")):
                 base = re.match(r"[\w\s]+(?=\s|\*)", declaration)[0]
-                for stars, member, count in re.findall(r"(\**)(\w+)(?:\[(\w+)\])?\s*(?:,|$)", declaration):
+                for stars, member, count in re.findall(r"((?:\*(?:const )?)*)(\w+)(?:\[(\w+)\])?\s*(?:,|$)", declaration):
                     members.append((member, ctype(base + stars, member=True) + (f" * {count}" if count else "")))
             structs.append((name, members))
         functions = [(name, ctype(result), [ctype(re.sub(r"\w+$", "", part)) for part in parameters.split(",") if part != "void"])
@@ -311,7 +311,7 @@ def python_declarations():
     lines += ["CONSTANTS: Dict[str, int] = {", '    name: value for name, value in globals().items() if name.startswith("LLMPERF_")', "}"]
     lines += [f"\n\nclass {name}(Structure):\n    \"\"\"Opaque.\"\"\"" for name, members in structs if members is None]
     for declared, name in CONST_POINTERS.items():
-        target = ctype(declared.replace("const", "")[:-1])
+        target = ctype(re.sub(r"(const )?\*$", "", declared))
         lines += [f"\n\nclass {name}(_Pointer):  # type: ignore[type-arg]\n    \"\"\"{declared}\"\"\"\n\n    _type_ = {target}"]
     for name, members in structs:
         if members:

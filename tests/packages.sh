@@ -20,6 +20,7 @@ need_to_build() {
     need libjansson-dev pkg-config --exists jansson
     need libyaml-dev pkg-config --exists yaml-0.1
     need libsqlite3-dev pkg-config --exists sqlite3
+    need zlib1g-dev pkg-config --exists zlib
 }
 
 # with_progress LOG COMMAND...: its output goes to the log; how far it is, to standard error: on a terminal the newest line, else one

@@ -11,10 +11,8 @@
 Needs torch, transformers and libllmperf.so (see bindings/python). The last line is the run directory.
 """
 import argparse
-import contextlib
 import json
 import os
-import re
 import sys
 import tempfile
 
@@ -26,20 +24,10 @@ def fail(text):
 
 try:
     import llmperf
+    import llmperf.transformers
 except ImportError as error:
     fail(f"{error.name} is missing; set PYTHONPATH=bindings/python, or install the library")
 
-# Name of a module within its parent: the region that its forward pass is.
-OPERATORS = (
-    (r"(self_)?attn|attention", "attention"),
-    (r"mlp|feed_forward|ffn", "mlp"),
-    (r"experts|block_sparse_moe|moe", "moe"),
-    (r"gate|router", "router"),
-    (r"embed_tokens|wte", "embedding"),
-    (r"lm_head", "lm_head"),
-    (r".*norm\d*|ln_\w+", "norm"),
-    (r"vision_tower|vision_model|visual|sam_model", "LLM@vision"),
-)
 SMALL = {"model_type": "llama", "hidden_size": 512, "intermediate_size": 1376, "num_hidden_layers": 4,
          "num_attention_heads": 8, "num_key_value_heads": 2, "vocab_size": 8192}
 
@@ -71,7 +59,7 @@ def read_shapes(name):
     if not os.path.isfile(path):
         fail(f"{name} is no folder and no model of {os.path.dirname(os.path.dirname(path))}")
     with open(path, encoding="utf-8") as file:
-        return yaml.safe_load(file), path
+        return yaml.safe_load(file)
 
 
 def check_folder(folder, trusted):
@@ -104,44 +92,21 @@ def load_checkpoint(arguments):
 
 
 def load_model(arguments):
-    """The model, and the description that the analysis of the run reads (or None)."""
     import torch
     import transformers
 
     dtype = getattr(torch, arguments.dtype)
     if arguments.model and os.path.isdir(arguments.model):
-        return load_checkpoint(arguments), arguments.model
+        return load_checkpoint(arguments)
     if arguments.model and os.sep in arguments.model:
         fail(f"{arguments.model} is no folder; --model takes the folder of a checkpoint or the name of a model of conf/model")
-    shapes, path = read_shapes(arguments.model) if arguments.model else (dict(SMALL), None)
+    shapes = read_shapes(arguments.model) if arguments.model else dict(SMALL)
     if arguments.layers:
         shapes["num_hidden_layers"] = arguments.layers
-        path = None  # the file has more layers than the model
     config = transformers.AutoConfig.for_model(shapes.pop("model_type"), **shapes)
     with torch.device(arguments.device):
         model = transformers.AutoModelForCausalLM.from_config(config, dtype=dtype)
-    return model.eval(), path
-
-
-def label_of(name):
-    parts = name.split(".")
-    if parts[-1].isdigit():
-        return f"layer{int(parts[-1]):02d}" if len(parts) > 1 and parts[-2] in ("layers", "h", "blocks") else None
-    return next((label for pattern, label in OPERATORS if re.fullmatch(pattern, parts[-1])), None)
-
-
-def mark_modules(model):
-    """Open a region around the forward pass of each module with a known name."""
-    marked = 0
-    for name, module in model.named_modules():
-        label = label_of(name) if name else None
-        if label is None:
-            continue
-        region = llmperf.region(label)
-        module.register_forward_pre_hook(lambda *_, region=region: region.__enter__() and None)
-        module.register_forward_hook(lambda *_, region=region: region.__exit__(None, None, None), always_call=True)
-        marked += 1
-    return marked
+    return model.eval()
 
 
 class Eager:
@@ -204,48 +169,10 @@ class Graph:
         return self.next
 
 
-class Stages:
-    """Stages of any generate(): a forward pass of several tokens is a prefill, one of a single token a decode step."""
-
-    def __init__(self, model):
-        self.position, self.is_decoding = 0, False
-        self.step, self.decoding = contextlib.ExitStack(), contextlib.ExitStack()
-        self.hooks = (model.register_forward_pre_hook(self.begin, with_kwargs=True),
-                      model.register_forward_hook(self.end, always_call=True))
-
-    def begin(self, _module, args, kwargs):
-        ids = kwargs["input_ids"] if kwargs.get("input_ids") is not None else args[0]
-        batch, count = ids.shape
-        if count > 1:
-            self.decoding.close()
-            self.position, self.is_decoding = count, False
-            self.step.enter_context(llmperf.prefill(tokens=batch * count))
-            llmperf.count(sequences=batch, context=batch * count)
-            return
-        self.position += 1
-        if not self.is_decoding:
-            self.decoding.enter_context(llmperf.decode_all())
-            self.is_decoding = True
-        self.step.enter_context(llmperf.decode_step(batch, batch * self.position))
-
-    def end(self, *_):
-        self.step.close()
-
-    def close(self):
-        self.step.close()
-        self.decoding.close()
-        for hook in self.hooks:
-            hook.remove()
-
-
 def read_image(model, tokenizer, arguments):
     """The checkpoint's own way from a page to text."""
-    stages = Stages(model)
     with tempfile.TemporaryDirectory(prefix="profile_hf-") as folder:
-        try:
-            model.infer(tokenizer, prompt=arguments.prompt, image_file=arguments.image, output_path=folder, save_results=False)
-        finally:
-            stages.close()
+        model.infer(tokenizer, prompt=arguments.prompt, image_file=arguments.image, output_path=folder, save_results=False)
 
 
 def generate(engine, batch, prompt, count):
@@ -272,38 +199,24 @@ def check_arguments(arguments):
         fail("--image needs --model FOLDER, a checkpoint whose code has infer()")
 
 
-@contextlib.contextmanager
-def running_session(arguments, description):
-    """A session; without FLOPs and bytes if the model family is unknown."""
-    options = {"tier": arguments.tier, "out": arguments.out, "source": "none" if arguments.device == "cpu" else "auto"}
-    session = llmperf.Session(model_path=description, **options)
-    try:
-        session.start()
-    except llmperf.LlmperfError as error:
-        if not description:
-            raise
-        print(f"no FLOPs and bytes of the model: {error}", flush=True)
-        session = llmperf.Session(**options).start()
-    try:
-        yield session
-    finally:
-        session.stop()
+def session_of(arguments):
+    return llmperf.Session(tier=arguments.tier, out=arguments.out, source="none" if arguments.device == "cpu" else "auto")
 
 
-def profile_image(model, description, arguments):
+def profile_image(model, arguments):
     import transformers
 
     if not hasattr(model, "infer"):
         fail(f"{type(model).__name__} has no infer(); leave --image out")
     tokenizer = transformers.AutoTokenizer.from_pretrained(arguments.model, trust_remote_code=arguments.trust_remote_code)
     read_image(model, tokenizer, arguments)  # warm-up
-    with running_session(arguments, description) as session:
+    with session_of(arguments) as session:
         for _ in range(arguments.repeats):
             read_image(model, tokenizer, arguments)
     return session
 
 
-def profile_text(model, description, arguments):
+def profile_text(model, arguments):
     import torch
 
     ids = torch.randint(model.config.get_text_config().vocab_size, (arguments.batch, arguments.prompt_tokens),
@@ -313,7 +226,7 @@ def profile_text(model, description, arguments):
         token = engine.prefill()  # warm-up
         if not arguments.graphs:
             engine.step(token)
-        with running_session(arguments, description) as session:
+        with session_of(arguments) as session:
             if arguments.graphs:
                 engine.capture()
             for _ in range(arguments.repeats):
@@ -332,10 +245,11 @@ def main():
     if arguments.device == "cuda" and not torch.cuda.is_available():
         fail("torch sees no GPU; --device cpu runs small models")
     torch.manual_seed(1)
-    model, description = load_model(arguments)
-    print(f"model: {type(model).__name__}, {sum(p.numel() for p in model.parameters())} weights on {arguments.device}, "
-          f"{mark_modules(model)} modules marked", flush=True)
-    session = (profile_image if arguments.image else profile_text)(model, description, arguments)
+    model = load_model(arguments)
+    print(f"model: {type(model).__name__}, {sum(p.numel() for p in model.parameters())} weights on {arguments.device}", flush=True)
+    # A replay of a CUDA graph is no forward pass, so profile_text() marks its stages itself.
+    llmperf.transformers.profile(model, stages=bool(arguments.image))
+    session = (profile_image if arguments.image else profile_text)(model, arguments)
     ledger = session.profile.ledger()
     print(f"ledger: {ledger['verdict']}, {ledger['kernels_seen']} kernels seen, {ledger['kernels_attributed']} attributed")
     print(session.run_dir)

@@ -196,7 +196,8 @@ LLMPERF_API int llmperf_dtype_find(const char *name, uint32_t *dtype_out);
 /** Read a model's description.
  *
  * @param model      A HuggingFace config.json, a YAML file with the same keys, a folder with a
- * config.json, or the name of a model in conf/model ("llama_3_8b"; '-' and '.' stand for '_').
+ * config.json, the name of a model in conf/model ("llama_3_8b"; '-' and '.' stand for '_'), or the
+ * text of a config.json, which begins with '{'.
  * @param model_out  Yours: llmperf_model_free().
  * @return LLMPERF_OK; LLMPERF_ENOENT, LLMPERF_EFORMAT (the error names file, line and key),
  * LLMPERF_ENOTSUP (unknown family), LLMPERF_EIO, LLMPERF_ENOMEM.

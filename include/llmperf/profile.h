@@ -256,8 +256,9 @@ LLMPERF_API int llmperf_profile_open(const char *run, llmperf_profile **profile_
 
 /** Merge runs into one: ranks or processes of a job, or parts of a long run.
  *
- * - Regions stay separate by process. If two runs have the same process id, 4194304 (the number of
- *   process ids in Linux) is added to the second as often as needed.
+ * - Regions stay separate by process; runs of one process, such as two sessions of it, are added
+ *   up. If two processes have the same id, 4194304 (the number of process ids in Linux) is added to
+ *   the second as often as needed.
  * - Kernels, memcpys and memsets of the same region and GPU are added up; percentiles come from
  * their histograms.
  * - GPUs are matched by UUID. A GPU whose ordinal is taken gets the first free one.

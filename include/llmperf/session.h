@@ -82,8 +82,8 @@ typedef struct llmperf_session_options {
     const char *record_path; /**< write a recording of this session to this file. NULL: none */
     /** Hardware counters. Tier counters: a preset, then any of replay=none|user|kernel,
      * include=PATTERN (repeatable; LLM@*), passes=N, budget=PERCENT, interval_us=N, separated by
-     * blanks. NULL: LLMPERF_COUNTERS, else "light". Tier light: a preset that is sampled
-     * ("live", "stalls"). NULL: LLMPERF_COUNTERS, else none. */
+     * blanks. NULL: LLMPERF_COUNTERS, else "light". Tier light: preset "live".
+     * NULL: LLMPERF_COUNTERS, else none. */
     const char *counters;
     uint64_t ring_bytes; /**< buffer for host records of each thread; default 4 MiB */
     uint64_t pool_bytes; /**< limit of the memory for device records; default 256 MiB */
@@ -94,8 +94,9 @@ typedef struct llmperf_session_options {
     uint32_t flags;      /**< LLMPERF_SESSION_… */
     uint32_t reserved;   /**< 0 */
     /** Tier light: labels of the sampled regions, at most 8, separated by commas. NULL:
-     * LLMPERF_SAMPLE_REGIONS, else "LLM@prefill,LLM@decode_step". In a program that opens none of
-     * them, intervals of 20 ms are sampled. */
+     * LLMPERF_SAMPLE_REGIONS, else "LLM@prefill,LLM@decode_step,LLM@mixed_step". LLM@NAME also
+     * stands for stages NAME of other domains. In a program that opens none of them, intervals of
+     * 20 ms are sampled. */
     const char *sample_regions;
     /** Tier light: rules for triggered windows, at most 8, separated by semicolons, such as
      * "decode_step p99 above 30 ms for 2 s". When a rule triggers, the next calls of the sampled
@@ -206,6 +207,20 @@ LLMPERF_API int llmperf_session_check(const llmperf_session_options *options, ui
  * @threads any thread */
 LLMPERF_API int llmperf_session_start(const llmperf_session_options *options,
                                       llmperf_session **session_out);
+
+/** Announce the model that this process runs, for FLOPs, bytes, MFU and MBU of its stages. The
+ * running session uses it from now on, and so do later ones, unless a model was given (model_path,
+ * the configuration) or announced to them before. A model that cannot be used, such as one of an
+ * unknown family, leaves a note in the run and nothing else.
+ *
+ * @param model            As for llmperf_model_open(); copied. NULL: later sessions get none.
+ * @param origin           Where it was found, such as "the configuration of the engine", for the
+ * note in the run; copied.
+ * @param tensor_parallel  GPUs that share each layer, unless the session was given a number; 0: 1.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOMEM.
+ * @threads any thread */
+LLMPERF_API int llmperf_model_announce(const char *model, const char *origin,
+                                       uint32_t tensor_parallel);
 
 /** Pause: collect no device activity until llmperf_session_resume(). Open regions stay open; host
  * time of the pause is not counted.

@@ -16,6 +16,11 @@
 /** No unit. */
 #define LP_UNIT_NONE 0u
 
+/** Slot of the calls of stages that lib/structure finds, one at a time: no unit of attribution has
+ * it.
+ */
+#define LP_UNIT_FOUND 1u
+
 /** Units at once, at most: a unit's slot is the low half of its id. */
 #define LP_UNIT_SLOTS 65536u
 

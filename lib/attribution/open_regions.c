@@ -6,14 +6,10 @@
 
 static lp_open_stack *find_stack(struct lp_open_regions *regions, uint32_t thread)
 {
-    static const lp_open_stack empty = { NULL, 0, 0 };
+    lp_open_stack *stack = lp_vector_at(&regions->threads, thread);
 
-    while (regions->threads.count <= thread)
-        if (lp_vector_push(&regions->threads, empty) < 0) {
-            regions->failed = true;
-            return NULL;
-        }
-    return &regions->threads.items[thread];
+    regions->failed |= !stack;
+    return stack;
 }
 
 static void close_top(struct lp_open_regions *regions, lp_open_stack *stack, uint64_t end_ns,

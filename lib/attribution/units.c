@@ -21,8 +21,9 @@ static uint32_t take_slot(struct lp_units *units)
 
     if (units->vacant.count > 0)
         return units->vacant.items[--units->vacant.count];
-    if (units->slots.count == 0 && lp_vector_push(&units->slots, fresh) < 0)
-        return 0;
+    while (units->slots.count <= LP_UNIT_FOUND)
+        if (lp_vector_push(&units->slots, fresh) < 0)
+            return 0;
     if (units->slots.count >= LP_UNIT_SLOTS || lp_vector_push(&units->slots, fresh) < 0)
         return 0;
     return (uint32_t)units->slots.count - 1;

@@ -19,7 +19,7 @@ struct lp_unit {
 };
 
 struct lp_units {
-    LP_VECTOR(struct lp_unit) slots; /* by the low half of the id; the first is unused */
+    LP_VECTOR(struct lp_unit) slots; /* by the low half of the id; up to LP_UNIT_FOUND unused */
     LP_VECTOR(uint16_t) vacant;      /* slots */
     LP_VECTOR(uint32_t) ended;       /* in the order of their ends */
     uint64_t looked_ns;              /* last check of ended units */

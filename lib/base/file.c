@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -21,6 +22,40 @@ char *lp_path_join(const char *folder, const char *name)
     if (path)
         snprintf(path, length, "%s/%s", folder, name);
     return path;
+}
+
+static int is_yaml(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return entry->d_name[0] != '.' && length > 5 &&
+           strcmp(entry->d_name + length - 5, ".yaml") == 0;
+}
+
+/* alphasort() depends on the locale. */
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+int lp_folder_visit_yaml(const char *folder, int (*visit)(void *context, const char *path),
+                         void *context)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_yaml, compare_names), status = 0;
+
+    if (count < 0)
+        return lp_error(LLMPERF_ENOENT, "folder not found: %s", folder);
+    for (int i = 0; i < count; i++) {
+        char *path = status == 0 ? lp_path_join(folder, entries[i]->d_name) : NULL;
+
+        if (status == 0)
+            status = path ? visit(context, path) : lp_out_of_memory();
+        free(path);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
 }
 
 bool lp_path_exists(const char *path)

@@ -56,6 +56,12 @@ bool lp_path_is_folder(const char *path);
 /** Is it a pipe, terminal or device, which may block when opened? */
 bool lp_path_is_special(const char *path);
 
+/** Call `visit` with the path of each file NAME.yaml of a folder, in the order of their names,
+ * until it returns other than 0.
+ * @return what it returned last; LLMPERF_ENOENT: no such folder; LLMPERF_ENOMEM */
+int lp_folder_visit_yaml(const char *folder, int (*visit)(void *context, const char *path),
+                         void *context);
+
 /** "folder/name", malloc'ed; NULL: out of memory. */
 char *lp_path_join(const char *folder, const char *name);
 

@@ -60,10 +60,15 @@ static const char *const confidences[] = {
     [LLMPERF_CONFIDENCE_HIGH] = "high",
 };
 static const char *const formats[] = {
-    [LLMPERF_FORMAT_UNKNOWN] = "unknown",         [LLMPERF_FORMAT_RUN] = "run",
-    [LLMPERF_FORMAT_RECORDING] = "recording",     [LLMPERF_FORMAT_NSYS_SQLITE] = "nsys sqlite",
-    [LLMPERF_FORMAT_NSYS_CSV] = "nsys csv",       [LLMPERF_FORMAT_NCU_CSV] = "ncu csv",
-    [LLMPERF_FORMAT_NSYS_REPORT] = "nsys report", [LLMPERF_FORMAT_NCU_REPORT] = "ncu report",
+    [LLMPERF_FORMAT_UNKNOWN] = "unknown",
+    [LLMPERF_FORMAT_RUN] = "run",
+    [LLMPERF_FORMAT_RECORDING] = "recording",
+    [LLMPERF_FORMAT_NSYS_SQLITE] = "nsys sqlite",
+    [LLMPERF_FORMAT_NSYS_CSV] = "nsys csv",
+    [LLMPERF_FORMAT_NCU_CSV] = "ncu csv",
+    [LLMPERF_FORMAT_NSYS_REPORT] = "nsys report",
+    [LLMPERF_FORMAT_NCU_REPORT] = "ncu report",
+    [LLMPERF_FORMAT_TRACE] = "trace",
 };
 
 #define NAMES(array)                                                                               \

@@ -29,7 +29,28 @@
 #define lp_vector_clear(vector)                                                                    \
     lp_vector_drop((void **)&(vector)->items, &(vector)->count, &(vector)->capacity)
 
+/** The element at an index, after elements of zeros up to it. NULL: out of memory. */
+#define lp_vector_at(vector, index)                                                                \
+    ((index) < (vector)->count ||                                                                  \
+             lp_vector_reach((void **)&(vector)->items, &(vector)->count, &(vector)->capacity,     \
+                             (index), sizeof(*(vector)->items)) == 0                               \
+         ? &(vector)->items[index]                                                                 \
+         : NULL)
+
+/** Sort by a function for qsort(). */
+#define lp_vector_sort(vector, compare)                                                            \
+    lp_vector_qsort((vector)->items, (vector)->count, sizeof(*(vector)->items), compare)
+
+/** Number of elements of an array. */
+#define LP_LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/** Order of two numbers, for such a function: below 0, 0, above 0. */
+#define LP_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+
 int lp_vector_grow(void **items, size_t count, size_t *capacity, size_t more, size_t item_size);
+int lp_vector_reach(void **items, size_t *count, size_t *capacity, size_t index, size_t item_size);
+void lp_vector_qsort(void *items, size_t count, size_t item_size,
+                     int (*compare)(const void *, const void *));
 void lp_vector_drop(void **items, size_t *count, size_t *capacity);
 
 #endif

@@ -56,10 +56,7 @@ static const struct lp_findings *findings_of(const struct lp_compare_runs *runs,
 
 static const struct lp_waterfall *waterfall_of(const struct lp_findings *findings, const char *path)
 {
-    for (size_t i = 0; findings && i < findings->waterfalls.rows.count; i++)
-        if (strcmp(findings->waterfalls.rows.items[i].region, path) == 0)
-            return &findings->waterfalls.rows.items[i];
-    return NULL;
+    return findings ? lp_waterfall_of(&findings->waterfalls, path) : NULL;
 }
 
 /* Parts */
@@ -232,14 +229,13 @@ static int longest_new(const void *left, const void *right)
 {
     const struct part *a = left, *b = right;
 
-    return (a->of[1].ms < b->of[1].ms) - (a->of[1].ms > b->of[1].ms);
+    return LP_ORDER(b->of[1].ms, a->of[1].ms);
 }
 
 /* A library that chooses another kernel for the same work. The longest new ones are enough. */
 static void pair_replaced(struct builder *builder)
 {
-    if (builder->parts.count > 0)
-        qsort(builder->parts.items, builder->parts.count, sizeof(struct part), longest_new);
+    lp_vector_sort(&builder->parts, longest_new);
     for (size_t i = 0; i < builder->parts.count && i < REPLACED_MOST; i++) {
         struct part *part = &builder->parts.items[i], *gone;
 
@@ -308,7 +304,7 @@ static int compare_causes(const struct lp_cause *a, const struct lp_cause *b, bo
     double first = fabs(a->change_ms), second = fabs(b->change_ms);
     int order = class_of(a, slower) - class_of(b, slower);
 
-    return order ? order : (first < second) - (first > second);
+    return order ? order : LP_ORDER(second, first);
 }
 
 static int slower_first(const void *left, const void *right)
@@ -482,19 +478,18 @@ static int add_kernels(struct builder *builder, size_t side, const struct lp_fin
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
         struct lp_cause like = { .kind = LP_PART_KERNELS };
 
-        llmperf_profile_kernel(findings->profile, i, &kernel);
-        if (!(kernel.total_ms > 0))
+        if (!(kernel->total_ms > 0))
             continue;
-        like.name = kernel.short_name;
+        like.name = kernel->short_name;
         like.kernel_class = findings->classes ? findings->kernel_classes.items[i] : NULL;
-        *sum_ms += kernel.total_ms;
+        *sum_ms += kernel->total_ms;
         status = add_part(builder, side, &like,
-                          &(struct sums){ .ms = kernel.total_ms,
-                                          .calls = (double)kernel.calls,
-                                          .bytes = (double)kernel.bytes,
+                          &(struct sums){ .ms = kernel->total_ms,
+                                          .calls = (double)kernel->calls,
+                                          .bytes = (double)kernel->bytes,
                                           .error_ms = NAN });
     }
     return status;
@@ -525,7 +520,7 @@ static int add_whole_run(struct builder *builder, size_t side, const struct lp_f
                   { { .kind = LP_PART_LAUNCH }, all.idle_launch_ms },
                   { { .kind = LP_PART_HOST }, all.idle_host_ms } };
 
-    for (size_t i = 0; status == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
+    for (size_t i = 0; status == 0 && i < LP_LENGTH(parts); i++)
         status = add_part(builder, side, &parts[i].like,
                           &(struct sums){ .ms = parts[i].ms, .error_ms = NAN });
     end_run(builder, side);
@@ -618,8 +613,7 @@ int lp_compare_explain(struct lp_comparison *out, const struct lp_compare_runs *
         status = explain_whole(out, &builder);
         clear_builder(&builder, status);
     }
-    if (out->changes.count > 0)
-        qsort(out->changes.items, out->changes.count, sizeof(*out->changes.items), largest_first);
+    lp_vector_sort(&out->changes, largest_first);
     return status;
 }
 

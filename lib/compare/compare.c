@@ -144,11 +144,11 @@ static int compare_rows(const void *left, const void *right)
     double first = weight(a), second = weight(b);
     int order = is_lonely(a) - is_lonely(b);
 
-    order = order ? order : (first < second) - (first > second);
+    order = order ? order : LP_ORDER(second, first);
     order = order ? order : strcmp(a->key.region, b->key.region);
     order = order ? order : strcmp(a->key.quantity, b->key.quantity);
-    order = order ? order : (a->key.scope > b->key.scope) - (a->key.scope < b->key.scope);
-    return order ? order : (a->key.number > b->key.number) - (a->key.number < b->key.number);
+    order = order ? order : LP_ORDER(a->key.scope, b->key.scope);
+    return order ? order : LP_ORDER(a->key.number, b->key.number);
 }
 
 /* @param first  Index of this side's first run among all runs. */
@@ -159,7 +159,7 @@ static int read_runs(struct lp_comparison *out, struct lp_compare_table *table,
 
     for (size_t i = 0; i < runs->count && status == 0; i++) {
         if (lp_vector_push(&out->ranks, (struct lp_compare_ranks){ .gpus = 0 }) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         status = lp_compare_read(table, first + i, runs->profiles[i],
                                  &out->ranks.items[out->ranks.count - 1]);
     }
@@ -179,8 +179,7 @@ int lp_compare(const struct lp_compare_runs *base, const struct lp_compare_runs 
         if ((status = add_rows(out, &table, base->count)) == 0)
             status = lp_compare_cover(out, &table, base, fresh);
     }
-    if (out->rows.count > 0)
-        qsort(out->rows.items, out->rows.count, sizeof(*out->rows.items), compare_rows);
+    lp_vector_sort(&out->rows, compare_rows);
     lp_compare_table_clear(&table);
     return status < 0 ? status : lp_compare_explain(out, base, fresh);
 }

@@ -169,6 +169,14 @@ static void name_run(const struct side *side, size_t run, char *name, size_t siz
         snprintf(name, size, "run %zu of %s", run + 1, side->name);
 }
 
+/* ncu runs kernels one by one, so that their times are others. */
+static bool is_of_ncu(const llmperf_profile *profile)
+{
+    const char *source = llmperf_profile_fact(profile, "source");
+
+    return source && strcmp(source, "ncu") == 0;
+}
+
 /* Set the reason for a run, unless there is one. */
 static void check_missing(struct lp_comparison *out, const struct side *side, size_t run,
                           bool device)
@@ -223,6 +231,10 @@ static void find_reason(struct lp_comparison *out, const struct sides *sides)
     size_t runs = out->coverage.count;
     bool device = false;
 
+    if (is_of_ncu(base->runs->profiles[0]) != is_of_ncu(fresh->runs->profiles[0]))
+        snprintf(out->reason, sizeof(out->reason),
+                 "%s was measured by ncu, kernel by kernel, and the other side was not",
+                 is_of_ncu(fresh->runs->profiles[0]) ? fresh->name : base->name);
     for (size_t i = 0; i < runs; i++)
         device |= !isnan(out->coverage.items[i].device);
     for (size_t i = 0; i < 2 * runs && !out->reason[0]; i++) {
@@ -265,7 +277,7 @@ int lp_compare_cover(struct lp_comparison *out, const struct lp_compare_table *t
 
     lp_vector_clear(&sides.around);
     if (status < 0)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     find_reason(out, &sides);
     return 0;
 }

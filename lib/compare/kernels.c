@@ -100,12 +100,11 @@ int lp_compare_read_kernels(struct lp_compare_reader *reader)
     int status = 0;
 
     for (size_t i = 0; i < lp_row_count(reader->profile, LP_ROW_KERNEL) && status == 0; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(reader->profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(reader->profile, i, &kernel);
-        if (kernel.region && !isnan(kernel.total_ms) && kernel.calls > 0)
+        if (kernel->region && !isnan(kernel->total_ms) && kernel->calls > 0)
             status =
-                add_kernel(reader, &kernel,
+                add_kernel(reader, kernel,
                            findings->classes ? findings->kernel_classes.items[i] : "all kernels");
     }
     return status;

@@ -67,10 +67,9 @@ static int find_all(struct lp_members *members, const llmperf_profile *profile)
         status = add_region(members, profile, &region);
     }
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_KERNEL) && status == 0; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(profile, i, &kernel);
-        status = add_gpu(members, kernel.device);
+        status = add_gpu(members, kernel->device);
     }
     return status;
 }
@@ -82,17 +81,17 @@ static int compare_processes(const void *left, const void *right)
     const struct lp_member_process *a = left, *b = right;
     int order = (a->device < 0) - (b->device < 0);
 
-    order = order ? order : (a->rank > b->rank) - (a->rank < b->rank);
-    order = order ? order : (a->device > b->device) - (a->device < b->device);
-    return order ? order : (a->id > b->id) - (a->id < b->id);
+    order = order ? order : LP_ORDER(a->rank, b->rank);
+    order = order ? order : LP_ORDER(a->device, b->device);
+    return order ? order : LP_ORDER(a->id, b->id);
 }
 
 static int compare_gpus(const void *left, const void *right)
 {
     const struct lp_member_gpu *a = left, *b = right;
-    int order = (a->process > b->process) - (a->process < b->process);
+    int order = LP_ORDER(a->process, b->process);
 
-    return order ? order : (a->device > b->device) - (a->device < b->device);
+    return order ? order : LP_ORDER(a->device, b->device);
 }
 
 /* Processes started by one rank of a launcher inherit its number: equal numbers do not identify
@@ -147,8 +146,7 @@ static void number_gpus(struct lp_members *members, const llmperf_profile *profi
         if (process < members->gpus.items[gpu].process)
             members->gpus.items[gpu].process = process;
     }
-    if (members->gpus.count > 0)
-        qsort(members->gpus.items, members->gpus.count, sizeof(*members->gpus.items), compare_gpus);
+    lp_vector_sort(&members->gpus, compare_gpus);
     for (size_t i = 0; i < members->gpus.count; i++) {
         const struct lp_member_gpu *gpu = &members->gpus.items[i];
 

@@ -148,7 +148,7 @@ static int put(struct reader *reader, size_t run, const struct lp_repeats_subjec
     struct place *place;
 
     if (index == LP_HASHMAP_NONE)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     place = &reader->places.items[index];
     place->runs++;
     place->weight = fmax(place->weight, numbers->weight);
@@ -254,7 +254,7 @@ static int read_regions(struct reader *reader, size_t run)
 
     lp_members_clear(&reader->members);
     if ((status = lp_members_find(&reader->members, findings->profile)) < 0)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (size_t i = 0; i < findings->regions.count && status == 0; i++) {
         const struct lp_region_finding *region = &findings->regions.items[i];
         const llmperf_region_stats *stats = &region->stats;
@@ -335,7 +335,7 @@ static int add_rows(struct reader *reader, size_t index)
         repeats->judged += row.judged;
         repeats->differing += row.judged && row.differs;
         if (lp_vector_push(&repeats->rows, row) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
     }
     return 0;
 }
@@ -346,7 +346,7 @@ static int find_meaning(struct lp_repeats *repeats, const llmperf_profile *const
     int status = 0;
 
     if (!(repeats->findings = calloc(count, sizeof(*repeats->findings))))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (; repeats->count < count && status == 0; repeats->count++)
         status = lp_findings_of(profiles[repeats->count], &repeats->findings[repeats->count]);
     return status;

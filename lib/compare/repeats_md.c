@@ -212,7 +212,7 @@ static void put_table(const struct lp_repeats *repeats, const char *title, enum 
         lp_text_printf(out, "\n%zu more rows in the JSON.\n", shown - ROWS_MOST);
 }
 
-void lp_repeats_md(const struct lp_repeats *repeats, struct lp_text *out)
+static void put_repeats(const struct lp_repeats *repeats, struct lp_text *out)
 {
     lp_text_puts(out, "# llmperf repeats\n\n");
     put_runs(repeats, out);
@@ -254,7 +254,7 @@ int llmperf_repeats_compare(const llmperf_profile *const *profiles, size_t count
         if (format == LLMPERF_TEXT_JSON)
             lp_repeats_json(&repeats, &text);
         else
-            lp_repeats_md(&repeats, &text);
+            put_repeats(&repeats, &text);
         status = lp_text_take(&text, text_out);
     }
     if (status == 0 && findings_out)

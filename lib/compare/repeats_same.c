@@ -53,7 +53,7 @@ static int keep(struct lp_repeats *repeats, bool difference, struct lp_text *tex
                               : lp_vector_push(&repeats->cautions, line);
 
     lp_text_clear(text);
-    return status == 0 ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return status == 0 ? 0 : lp_out_of_memory();
 }
 
 static const char *trait_of(const struct lp_repeats *repeats, size_t trait, size_t run)
@@ -187,7 +187,7 @@ int lp_repeats_check_same(struct lp_repeats *repeats)
     if (status == 0)
         status = check_content(repeats);
 
-    for (size_t i = 0; i < sizeof(traits) / sizeof(traits[0]) && status == 0; i++)
+    for (size_t i = 0; i < LP_LENGTH(traits) && status == 0; i++)
         status = check_trait(repeats, i);
     if (status == 0)
         status = check_work(repeats);

@@ -14,7 +14,7 @@ static int compare_numbers(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
 
-    return (a > b) - (a < b);
+    return LP_ORDER(a, b);
 }
 
 /* Median of

@@ -60,5 +60,5 @@ int lp_compare_read(struct lp_compare_table *table, size_t run, const llmperf_pr
     lp_hashmap_clear(&reader.place_keys);
     lp_hashmap_clear(&reader.row_keys);
     lp_hashmap_clear(&reader.wall_keys);
-    return status < 0 ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return status < 0 ? lp_out_of_memory() : 0;
 }

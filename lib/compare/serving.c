@@ -37,7 +37,7 @@ int lp_compare_put_requests(struct lp_compare_reader *reader)
                   { LP_LATENCY_E2E, "e2e p99" } };
     int status = 0;
 
-    for (size_t i = 0; status == 0 && i < sizeof(shown) / sizeof(shown[0]); i++) {
+    for (size_t i = 0; status == 0 && i < LP_LENGTH(shown); i++) {
         const llmperf_latency *latency = reader->findings->serving.latencies[shown[i].id];
         struct lp_compare_mean mean = lp_compare_unknown;
 

@@ -85,7 +85,7 @@ static int check_first(struct composition *composition, const char *name)
     if (composition->is_empty)
         return 0;
     return lp_error(LLMPERF_ENOENT,
-                    "configuration %s not found: it is neither a YAML file nor a name in %s%s",
+                    "configuration %s not found: it is neither a .yaml file nor a name in %s%s",
                     name, composition->repository.roots[0],
                     lp_repository_options(&composition->repository, ".", name));
 }

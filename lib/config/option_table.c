@@ -53,7 +53,7 @@ const struct lp_option lp_options[] = {
     WORD("session.tier", NULL, NO_FIELD, NO_CLI, 1, TIERS, "deep",
          "The tier of the chosen profiling/session; run.mode follows it."),
     WORD(KEYS("run.mode", "session.tier"), "LLMPERF_TIER", FIELD(tier),
-         CLI("--tier", "TIER", "run"), 1, TIERS, "deep",
+         CLI("--tier", "TIER", "run attach"), 1, TIERS, "deep",
          "What is collected: regions (host times), light (kernels of a random sample of steps), "
          "deep "
          "(all kernels) or counters (as deep, with hardware counters)."),
@@ -61,9 +61,11 @@ const struct lp_option lp_options[] = {
            1000, "permille", "10",
            "Tier light: limit of the overhead of collecting, in 1/1000 of the run time. 1000: "
            "collect everything."),
-    TEXT("session.sample_regions", "LLMPERF_SAMPLE_REGIONS", FIELD(sample_regions), NO_CLI,
-         "LLM@prefill,LLM@decode_step",
-         "Tier light: labels whose calls are sampled, separated by commas, at most 8."),
+    TEXT(
+        "session.sample_regions", "LLMPERF_SAMPLE_REGIONS", FIELD(sample_regions), NO_CLI,
+        "LLM@prefill,LLM@decode_step,LLM@mixed_step",
+        "Tier light: labels whose calls are sampled, separated by commas, at most 8. LLM@NAME also "
+        "stands for stages NAME of other domains."),
     TEXT("session.rules", "LLMPERF_RULES", FIELD(rules), CLI("--rule", "RULES", "run"), NULL,
          "Tier light: rules, separated by semicolons, such as \"decode_step p99 above 30 ms for 2 "
          "s\". When one triggers, the next calls are all collected."),
@@ -76,12 +78,15 @@ const struct lp_option lp_options[] = {
            "Price of a GPU hour in hundredths, for the cost per million tokens."),
     SWITCH("session.energy", "LLMPERF_ENERGY", NO_FIELD, NO_CLI, "1",
            "Read energy, clocks and memory of the GPUs from NVML, ten times a second."),
-    TEXT("session.counters", "LLMPERF_COUNTERS", FIELD(counters), CLI("--counters", "WORDS", "run"),
-         NULL,
+    TEXT("session.counters", "LLMPERF_COUNTERS", FIELD(counters),
+         CLI("--counters", "WORDS", "run attach"), NULL,
          "Hardware counters of regions: a preset (llmperf counters), then words such as "
          "include=default@forward. Tier deep becomes tier counters."),
     SWITCH("session.detach", "LLMPERF_DETACH", FLAG(LLMPERF_SESSION_DETACH), NO_CLI, "0",
            "Tier light: detach CUPTI from the process between samples."),
+    SWITCH("session.no_nvtx", "LLMPERF_NO_NVTX", NO_FIELD, CLI("--no-nvtx", NULL, "run"), "0",
+           "Do not listen to the program's NVTX ranges. JAX emits hundreds in a step, only if a "
+           "tool listens."),
     NUMBER("session.path_limit", NULL, FIELD(path_limit), NO_CLI, 16, 1048576, "paths", "65536",
            "Limit of region paths. Regions above it are counted together as LLM@(too many paths)."),
     NUMBER(NULL, NULL, FIELD(ring_bytes), NO_CLI, 1, 1 << 30, "bytes", "4194304",
@@ -97,14 +102,15 @@ const struct lp_option lp_options[] = {
     /* Output */
     TEXT("run.id", NULL, FIELD(run_id), NO_CLI, NULL,
          "Name of the run; default: UTC time and process id."),
-    TEXT("artifacts.dir", "LLMPERF_OUT", FIELD(out_dir), CLI("--out", "DIR", "run nsys ncu deep"),
-         NULL,
+    TEXT("artifacts.dir", "LLMPERF_OUT", FIELD(out_dir),
+         CLI("--out", "DIR", "run attach nsys ncu deep"), NULL,
          "Folder for runs; each run is written to DIR/ID. Without it the command line uses folder "
          "runs, and a session in a program writes nothing."),
     TEXT(NULL, NULL, FIELD(run_dir), NO_CLI, NULL,
          "Folder of this run, instead of artifacts.dir/run.id."),
-    SWITCH("artifacts.keep_trace", "LLMPERF_TRACE", FIELD(keep_trace), CLI("--trace", NULL, "run"),
-           "0", "Store all events in the run folder, for llmperf export."),
+    SWITCH("artifacts.keep_trace", "LLMPERF_TRACE", FIELD(keep_trace),
+           CLI("--trace", NULL, "run attach"), "0",
+           "Store all events in the run folder, for llmperf export."),
     NUMBER("artifacts.trace_bytes", NULL, FIELD(trace_bytes), NO_CLI, 1, INT64_MAX, "bytes",
            "1073741824",
            "Maximum size of the trace; the run reports the time from which events are missing."),
@@ -118,16 +124,16 @@ const struct lp_option lp_options[] = {
     NUMBER("artifacts.warn_bytes", NULL, NO_FIELD, NO_CLI, 0, INT64_MAX, "bytes", "0",
            "Size of a run folder above which the run has a note. 0: no limit."),
     TEXT(NULL, "LLMPERF_RUN_CONFIG", FIELD(config_path),
-         CLI("--config", "NAME", "run nsys ncu deep import config top list"), NULL,
+         CLI("--config", "NAME", "run attach nsys ncu deep import config top list"), NULL,
          "Configuration: a name in the data files, a YAML file or the config.yaml of a run. "
          "KEY=VALUE changes it."),
     /* Analysis */
     ANY("model", NULL, FIELD(model_path),
-        CLI("--model", "MODEL", "run nsys ncu deep import report config"), NULL,
+        CLI("--model", "MODEL", "run attach nsys ncu deep import report config"), NULL,
         "Model from which FLOPs, bytes and roofline bounds of the stages are computed: a name "
         "(llmperf model --list), a config.json or its folder."),
     TEXT(KEYS("run.dtype", "infer.dtype"), "LLMPERF_DTYPE", NO_FIELD,
-         CLI("--dtype", "DTYPE", "run nsys ncu deep import report"), NULL,
+         CLI("--dtype", "DTYPE", "run attach nsys ncu deep import report"), NULL,
          "Dtype in which the program computes; it selects the peak for MFU: bf16, fp16, fp8, "
          "fp32, tf32 ... Default: the dtype of the model."),
     NUMBER("session.tensor_parallel", "LLMPERF_TENSOR_PARALLEL", FIELD(tensor_parallel), NO_CLI, 1,

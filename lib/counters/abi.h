@@ -46,22 +46,25 @@
     NUMBER(LP_CUPTI_PM_TIME, 1, CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL)                  \
     NUMBER(LP_CUPTI_PM_KEEP_OLDEST, 0, CUPTI_PM_SAMPLING_HARDWARE_BUFFER_APPEND_MODE_KEEP_OLDEST)  \
     NUMBER(LP_CUPTI_PM_STOP_FULL, 1, CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL)       \
-    /* attributes of PC sampling */                                                                \
-    NUMBER(LP_CUPTI_PC_PERIOD, 1, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD)       \
-    NUMBER(LP_CUPTI_PC_REASONS, 2, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON)         \
-    NUMBER(LP_CUPTI_PC_SCRATCH, 3, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SCRATCH_BUFFER_SIZE)  \
-    NUMBER(LP_CUPTI_PC_BUFFER, 4, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE)  \
-    NUMBER(LP_CUPTI_PC_MODE, 5, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE)         \
-    NUMBER(LP_CUPTI_PC_CONTROL, 6,                                                                 \
-           CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_ENABLE_START_STOP_CONTROL)                    \
-    NUMBER(LP_CUPTI_PC_DATA, 8, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER)    \
-    NUMBER(LP_CUPTI_PC_SLEEP, 9,                                                                   \
-           CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN)            \
     NUMBER(LP_CUPTI_PC_CONTINUOUS, 1, CUPTI_PC_SAMPLING_COLLECTION_MODE_CONTINUOUS)                \
     NUMBER(LP_CUPTI_PC_REASON_BYTES, 128, CUPTI_STALL_REASON_STRING_SIZE)
 
-#define LP_CUPTI_ENUMERATOR(name, number, theirs) name = number,
+/* Attributes of PC sampling; our name and CUPTI's, without what they begin with. */
+#define LP_CUPTI_PC_ATTRIBUTES(NUMBER)                                                             \
+    NUMBER(PERIOD, 1, SAMPLING_PERIOD)                                                             \
+    NUMBER(REASONS, 2, STALL_REASON)                                                               \
+    NUMBER(SCRATCH, 3, SCRATCH_BUFFER_SIZE)                                                        \
+    NUMBER(BUFFER, 4, HARDWARE_BUFFER_SIZE)                                                        \
+    NUMBER(MODE, 5, COLLECTION_MODE)                                                               \
+    NUMBER(CONTROL, 6, ENABLE_START_STOP_CONTROL)                                                  \
+    NUMBER(DATA, 8, SAMPLING_DATA_BUFFER)                                                          \
+    NUMBER(SLEEP, 9, WORKER_THREAD_PERIODIC_SLEEP_SPAN)
+
+#define LP_CUPTI_ENUMERATOR(name, number, theirs)   name = number,
+#define LP_CUPTI_PC_ATTRIBUTE(name, number, theirs) LP_CUPTI_PC_##name = number,
 enum { LP_CUPTI_PROFILER_NUMBERS(LP_CUPTI_ENUMERATOR) };
+enum { LP_CUPTI_PC_ATTRIBUTES(LP_CUPTI_PC_ATTRIBUTE) };
+#undef LP_CUPTI_PC_ATTRIBUTE
 #undef LP_CUPTI_ENUMERATOR
 
 typedef void *lp_cupti_object; /* CUPTI's own, opaque */

@@ -34,8 +34,11 @@
     SAME_MEMBER(type, field, their_field)                                                          \
     }
 #define SAME_NUMBER(ours, number, theirs) static_assert((int)(ours) == (int)(theirs), #ours);
+#define SAME_ATTRIBUTE(ours, number, theirs)                                                       \
+    SAME_NUMBER(LP_CUPTI_PC_##ours, number, CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_##theirs)
 
 LP_CUPTI_PROFILER_NUMBERS(SAME_NUMBER)
+LP_CUPTI_PC_ATTRIBUTES(SAME_ATTRIBUTE)
 LP_CUPTI_PROFILER_STRUCTS(SAME_STRUCT, SAME_MEMBER, SAME_LAST)
 LP_CUPTI_PC_STRUCTS(SAME_PC_STRUCT, SAME_MEMBER, SAME_LAST)
 

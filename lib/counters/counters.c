@@ -298,10 +298,31 @@ int lp_counters_open(const struct lp_counters_options *options, struct lp_counte
     atomic_store(&counters->phase, options->attached ? LP_COUNTERS_IDLE : LP_COUNTERS_WAITING);
     pthread_mutex_init(&counters->queue.lock, NULL);
     pthread_mutex_init(&counters->problem_lock, NULL);
+    if (options->preset->method == LP_COUNTER_PC && lp_pc_make(counters) < 0) {
+        lp_counters_close(counters);
+        return LLMPERF_ENOMEM;
+    }
     atomic_store(&current, counters);
     atomic_store(&lp_region_hook, &hook);
+    if (options->attached)
+        lp_counters_context(lp_counter_context());
     *counters_out = counters;
     return 0;
+}
+
+void lp_counters_context(void *context)
+{
+    struct lp_counters *counters = enter();
+    int idle = LP_COUNTERS_IDLE;
+
+    if (!counters)
+        return;
+    if (counters->pc && context &&
+        atomic_compare_exchange_strong(&counters->phase, &idle, LP_COUNTERS_STARTING)) {
+        lp_pc_prepare(counters, context);
+        atomic_store(&counters->phase, LP_COUNTERS_IDLE);
+    }
+    leave();
 }
 
 void lp_counters_attach(void)
@@ -313,6 +334,7 @@ void lp_counters_attach(void)
         return;
     atomic_compare_exchange_strong(&counters->phase, &waiting, LP_COUNTERS_IDLE);
     leave();
+    lp_counters_context(lp_counter_context());
 }
 
 static const char *replay_name(const struct lp_counters *counters)
@@ -397,6 +419,8 @@ uint64_t lp_counters_interval(const struct lp_counters *counters)
 void lp_counters_pause(struct lp_counters *counters, bool paused)
 {
     atomic_store(&counters->paused, paused);
+    if (paused && counters->pc)
+        lp_pc_stop(counters); /* else CUPTI would refuse to record kernels again */
     if (!counters->samples || atomic_load(&counters->phase) != LP_COUNTERS_RUNNING)
         return;
     if (paused)

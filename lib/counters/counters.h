@@ -39,8 +39,9 @@ struct lp_counters_state {
     uint64_t others;  /* other threads' launches while a region was counted, included in it */
     uint64_t samples; /* PM and PC sampling */
     uint64_t samples_lost;
-    uint64_t overflows; /* times that samples were lost because the buffer was full */
-    uint32_t groups;    /* of the preset; 0: it was not split */
+    uint64_t samples_unknown; /* PC sampling: of kernels that CUPTI cannot name */
+    uint64_t overflows;       /* times that samples were lost because the buffer was full */
+    uint32_t groups;          /* of the preset; 0: it was not split */
 };
 
 struct lp_counters;
@@ -51,6 +52,9 @@ int lp_counters_open(const struct lp_counters_options *options, struct lp_counte
 
 /** CUPTI is attached from now on, in a session that began without it. @threads any thread */
 void lp_counters_attach(void);
+
+/** The program has made this CUDA context. Called in the driver's callback. @threads any thread */
+void lp_counters_context(void *context);
 
 /** Deliver what was counted since the last call. @threads collector only */
 void lp_counters_deliver(struct lp_counters *counters, const struct lp_device_sink *sink);

@@ -10,18 +10,19 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
 #include "lib/cupti/captures.h"
 
-#define BUDGET      1u                 /* percent */
-#define BUFFER      ((size_t)64 << 20) /* of GPU memory; CUPTI takes 512 MiB by itself */
-#define SCRATCH     ((size_t)8 << 20)
-#define SLEEP_MS    10u                 /* of CUPTI's own threads between two looks */
-#define SETTLE_NS   UINT64_C(100000000) /* samples may come so late */
-#define LONG_NS     UINT64_C(500000000) /* a window that is read while it is open */
+#define BUDGET   1u                 /* percent */
+#define BUFFER   ((size_t)64 << 20) /* CUPTI takes 512 MiB by itself */
+#define SCRATCH  ((size_t)8 << 20)
+#define SLEEP_MS 10u /* of CUPTI's own threads between two looks */
+/* 2^16 cycles, 4 million samples per second on 132 SMs. By itself CUPTI takes 2^11 there, faster
+ * than its threads can read the buffer, which then overflows within 100 ms. */
+#define PERIOD      16u
+#define PERIOD_MOST 31u
 #define PATIENCE_NS UINT64_C(200000000) /* then regions may have a second turn */
 #define PASS_NS     UINT64_C(5000000000)
 
@@ -33,10 +34,11 @@ static bool take(struct lp_pc *pc, int window)
     return atomic_compare_exchange_strong(&pc->window, &window, BUSY);
 }
 
-#define PARAMS(counters)                                                                           \
-    {                                                                                              \
-        LP_CUPTI_SIZE(lp_cupti_pc), NULL, (counters)->device.context                               \
-    }
+/* Enable, Disable, Start, Stop. */
+#define CALL(counters, function)                                                                   \
+    LP_COUNTER_CALL(                                                                               \
+        (counters)->calls, PCSampling##function,                                                   \
+        (&(struct lp_cupti_pc){ LP_CUPTI_SIZE(lp_cupti_pc), NULL, (counters)->pc->context }))
 
 /* Stall reasons */
 
@@ -59,44 +61,48 @@ static bool add_reason(struct lp_counters *counters, uint32_t index, const char 
     return metric && lp_vector_push(&set->columns, column) == 0;
 }
 
-static int add_reasons(struct lp_counters *counters, size_t count, uint32_t *indices, char *names)
-{
-    char **list = calloc(count, sizeof(*list));
-    struct lp_cupti_pc_reasons params = {
-        LP_CUPTI_SIZE(lp_cupti_pc_reasons), NULL, counters->device.context, count, indices, list
-    };
-    bool kept = list != NULL;
-    int status;
-
-    for (size_t i = 0; list && i < count; i++)
-        list[i] = names + i * LP_CUPTI_PC_REASON_BYTES;
-    status = list ? LP_COUNTER_CALL(counters->calls, PCSamplingGetStallReasons, &params) : 0;
-    for (size_t i = 0; status == 0 && kept && i < count; i++)
-        kept = add_reason(counters, indices[i], list[i]);
-    free(list);
-    return status < 0 || kept ? status : lp_out_of_memory();
-}
-
+/* The numbers of CUPTI are not those of the columns. */
 static int read_reasons(struct lp_counters *counters)
 {
+    const struct lp_counters_calls *calls = counters->calls;
+    char text[LP_PC_REASONS_MOST][LP_CUPTI_PC_REASON_BYTES], *names[LP_PC_REASONS_MOST];
+    uint32_t indices[LP_PC_REASONS_MOST];
     size_t count = 0;
-    struct lp_cupti_pc_count params = { LP_CUPTI_SIZE(lp_cupti_pc_count), NULL,
+    struct lp_cupti_pc_count number = { LP_CUPTI_SIZE(lp_cupti_pc_count), NULL,
                                         counters->device.context, &count };
-    int status = LP_COUNTER_CALL(counters->calls, PCSamplingGetNumStallReasons, &params);
-    uint32_t *indices = calloc(count + 1, sizeof(*indices));
-    char *names = calloc(count + 1, LP_CUPTI_PC_REASON_BYTES);
+    struct lp_cupti_pc_reasons params = {
+        LP_CUPTI_SIZE(lp_cupti_pc_reasons), NULL, counters->device.context, 0, indices, names
+    };
+    int status = LP_COUNTER_CALL(calls, PCSamplingGetNumStallReasons, &number);
 
-    counters->pc->indices = calloc(count + 1, sizeof(*indices));
+    for (size_t i = 0; i < LP_PC_REASONS_MOST; i++)
+        names[i] = text[i];
+    params.count = count < LP_PC_REASONS_MOST ? count : LP_PC_REASONS_MOST;
     if (status == 0)
-        status = indices && names && counters->pc->indices
-                     ? add_reasons(counters, count, indices, names)
-                     : lp_out_of_memory();
-    free(indices);
-    free(names);
+        status = LP_COUNTER_CALL(calls, PCSamplingGetStallReasons, &params);
+    for (size_t i = 0; i < params.count && status == 0; i++)
+        status = add_reason(counters, indices[i], names[i]) ? 0 : lp_out_of_memory();
+    if (status == 0 && counters->set->columns.count == 0)
+        status =
+            lp_error(LLMPERF_ENOTSUP, "no hardware counters: CUPTI knows no stall reasons of %s",
+                     counters->device.chip);
     return status;
 }
 
 /* Set-up */
+
+int lp_pc_make(struct lp_counters *counters)
+{
+    counters->pc = calloc(1, sizeof(*counters->pc));
+    return counters->pc ? 0 : lp_out_of_memory();
+}
+
+static void disable(struct lp_counters *counters)
+{
+    if (counters->pc->context)
+        CALL(counters, Disable);
+    counters->pc->context = NULL;
+}
 
 static int make_set(struct lp_counters *counters)
 {
@@ -116,6 +122,7 @@ static int configure(struct lp_counters *counters)
     struct lp_pc *pc = counters->pc;
     struct lp_cupti_pc_attribute attributes[] = {
         { LP_CUPTI_PC_REASONS, 0, { .reasons = { counters->set->columns.count, pc->indices } } },
+        { LP_CUPTI_PC_PERIOD, 0, { .number = pc->period } },
         { LP_CUPTI_PC_BUFFER, 0, { .size = BUFFER } },
         { LP_CUPTI_PC_SCRATCH, 0, { .size = SCRATCH } },
         { LP_CUPTI_PC_MODE, 0, { .number = LP_CUPTI_PC_CONTINUOUS } },
@@ -130,28 +137,54 @@ static int configure(struct lp_counters *counters)
     return LP_COUNTER_CALL(counters->calls, PCSamplingSetConfigurationAttribute, &params);
 }
 
-int lp_pc_open(struct lp_counters *counters)
+static int enable(struct lp_counters *counters, void *context)
 {
-    struct lp_cupti_pc params = PARAMS(counters);
-    struct lp_pc *pc = counters->pc = calloc(1, sizeof(*pc));
+    struct lp_pc *pc = counters->pc;
     int status;
 
-    if (!pc)
-        return lp_out_of_memory();
+    if (pc->context == context)
+        return 0;
+    disable(counters);
+    pc->context = context;
+    if ((status = CALL(counters, Enable)) < 0)
+        pc->context = NULL;
+    return status;
+}
+
+/* Errors come again when a region opens. */
+void lp_pc_prepare(struct lp_counters *counters, void *context)
+{
+    if (!counters->pc->context && lp_counters_load(&counters->calls) == 0)
+        enable(counters, context);
+}
+
+/* Ready for windows. The first start takes 100 ms, more than any other: it is no part of one. */
+static int arm(struct lp_counters *counters)
+{
+    int status = enable(counters, counters->device.context);
+
+    status = status < 0 ? status : configure(counters);
+    status = status < 0 ? status : CALL(counters, Start);
+    return status < 0 ? status : CALL(counters, Stop);
+}
+
+int lp_pc_open(struct lp_counters *counters)
+{
+    struct lp_pc *pc = counters->pc;
+    int status;
+
     if ((status = make_set(counters)) < 0 ||
-        (status = LP_COUNTER_CALL(counters->calls, PCSamplingEnable, &params)) < 0)
+        (status = enable(counters, counters->device.context)) < 0 ||
+        (status = read_reasons(counters)) < 0)
         return status;
-    pc->enabled = true;
-    if ((status = read_reasons(counters)) < 0)
-        return status;
-    if (counters->set->columns.count == 0)
-        return lp_error(LLMPERF_ENOTSUP, "no hardware counters: CUPTI knows no stall reasons of %s",
-                        counters->device.chip);
+    pc->period = PERIOD;
     if ((status = lp_pc_data_make(&pc->data, counters->set->columns.count)) < 0 ||
-        (status = lp_pc_data_make(&pc->last, counters->set->columns.count)) < 0)
+        (status = lp_pc_data_make(&pc->last, counters->set->columns.count)) < 0 ||
+        (status = arm(counters)) < 0)
         return status;
+    pc->sums.columns = counters->set->columns.count;
     pc->since_ns = pc->passed_ns = lp_clock_now();
-    return configure(counters);
+    return 0;
 }
 
 /* Windows */
@@ -159,9 +192,9 @@ int lp_pc_open(struct lp_counters *counters)
 static bool affords(const struct lp_counters *counters, uint64_t now_ns)
 {
     uint32_t budget = counters->options.budget ? counters->options.budget : BUDGET;
+    uint64_t spent_ns = atomic_load(&counters->pc->opened) + atomic_load(&counters->pc->length);
 
-    return budget >= 100 ||
-           atomic_load(&counters->pc->opened) * 100 <= (now_ns - counters->pc->since_ns) * budget;
+    return budget >= 100 || spent_ns * 100 <= (now_ns - counters->pc->since_ns) * budget;
 }
 
 /* Each region has one window before one has a second, unless for a while only such regions come. */
@@ -178,15 +211,14 @@ static bool has_turn(struct lp_pc *pc, uint32_t node, uint64_t now_ns)
     return lp_hashmap_put(&pc->turns, node, 0, pc->round) == 0;
 }
 
-static int open_window(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node,
-                       uint64_t now_ns)
+static int open_window(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node)
 {
     struct lp_pc *pc = counters->pc;
-    struct lp_cupti_pc params = PARAMS(counters);
+    uint64_t now_ns = lp_clock_now();
     int status;
 
     lp_counter_idle();
-    if ((status = LP_COUNTER_CALL(counters->calls, PCSamplingStart, &params)) < 0)
+    if ((status = CALL(counters, Start)) < 0)
         return status;
     pc->node = node;
     pc->begin_ns = now_ns;
@@ -200,10 +232,10 @@ static int open_window(struct lp_counters *counters, const struct lp_thread *thr
 static int close_window(struct lp_counters *counters)
 {
     struct lp_pc *pc = counters->pc;
-    struct lp_cupti_pc params = PARAMS(counters);
-    int status = LP_COUNTER_CALL(counters->calls, PCSamplingStop, &params);
+    int status = CALL(counters, Stop);
 
     pc->end_ns = lp_clock_now();
+    atomic_store(&pc->length, pc->end_ns - pc->begin_ns);
     atomic_fetch_add(&pc->opened, pc->end_ns - pc->begin_ns);
     atomic_fetch_add(&counters->boundaries, 1);
     atomic_store(&pc->owner, NULL);
@@ -223,7 +255,7 @@ void lp_pc_begin(struct lp_counters *counters, const struct lp_thread *thread, u
         lp_counter_context() != counters->device.context || !take(pc, SHUT))
         return;
     if (has_turn(pc, node, now_ns)) {
-        if (open_window(counters, thread, node, now_ns) < 0)
+        if ((!pc->context && arm(counters) < 0) || open_window(counters, thread, node) < 0)
             lp_counters_fail(counters);
         else
             next = OPEN;
@@ -241,15 +273,9 @@ void lp_pc_end(struct lp_counters *counters, const struct lp_thread *thread, uin
     since_ns = lp_clock_now();
     while (!take(pc, OPEN)) /* the collector reads it */
         sched_yield();
-    if (lp_cupti_capturing()) {
-        /* To wait would end the capture. The collector closes the window later, and its samples
-         * are not used. */
-        pc->spoilt = true;
-        atomic_store(&pc->owner, NULL);
-        atomic_store(&pc->window, OPEN);
-        return;
-    }
-    lp_counter_idle();
+    pc->spoilt = lp_cupti_capturing(); /* to wait would end the capture */
+    if (!pc->spoilt)
+        lp_counter_idle();
     if (close_window(counters) < 0)
         lp_counters_fail(counters);
     atomic_fetch_add(&counters->cost_ns, pc->end_ns - since_ns);
@@ -264,7 +290,8 @@ void lp_pc_leave(struct lp_counters *counters, const struct lp_thread *thread)
 
 /* Reading */
 
-/* A full buffer is reported as out of memory; what came before it is valid. */
+/* A full buffer is reported as out of memory, at every call until the window ends, and nothing is
+ * read. */
 static int read_data(struct lp_counters *counters, bool *more_out)
 {
     struct lp_pc *pc = counters->pc;
@@ -280,35 +307,41 @@ static int read_data(struct lp_counters *counters, bool *more_out)
     return lp_counter_explain(counters->calls, "cuptiPCSamplingGetData", result);
 }
 
+/* After an overflow nothing is sampled until PC sampling is enabled again. */
+static void sample_less(struct lp_counters *counters)
+{
+    struct lp_pc *pc = counters->pc;
+
+    pc->overflows++;
+    pc->full = false;
+    pc->period += pc->period < PERIOD_MOST;
+    disable(counters);
+}
+
 /* @return what the window is now. */
 static int drain(struct lp_counters *counters, int window)
 {
-    struct lp_pc *pc = counters->pc;
-    uint64_t now_ns = lp_clock_now();
     bool more = true;
     int status = 0;
 
-    if (window == OPEN && pc->spoilt && !lp_cupti_capturing()) {
-        status = close_window(counters);
-        window = ENDED;
-    } else if (window == OPEN && now_ns - pc->begin_ns < LONG_NS) {
-        return OPEN;
-    }
     while (status == 0 && more)
         status = read_data(counters, &more);
     if (status < 0)
         lp_counters_fail(counters);
-    return window == ENDED && now_ns >= pc->end_ns + SETTLE_NS ? SHUT : window;
+    if (window == OPEN)
+        return OPEN;
+    if (counters->pc->full)
+        sample_less(counters);
+    return SHUT;
 }
 
-static int look(struct lp_counters *counters)
+static void look(struct lp_counters *counters)
 {
     struct lp_pc *pc = counters->pc;
     int window = atomic_load(&pc->window);
 
     if ((window == OPEN || window == ENDED) && take(pc, window))
-        atomic_store(&pc->window, window = drain(counters, window));
-    return window;
+        atomic_store(&pc->window, drain(counters, window));
 }
 
 void lp_pc_deliver(struct lp_counters *counters, const struct lp_device_sink *sink)
@@ -316,37 +349,35 @@ void lp_pc_deliver(struct lp_counters *counters, const struct lp_device_sink *si
     struct lp_pc *pc = counters->pc;
     uint64_t now_ns = lp_clock_now();
 
-    if (pc->enabled && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
+    if (pc->context && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
         look(counters);
-    if (pc->enabled && !counters->driver_gone && now_ns - pc->passed_ns < PASS_NS)
+    if (pc->context && !counters->driver_gone && now_ns - pc->passed_ns < PASS_NS)
         return;
     pc->passed_ns = now_ns;
     lp_pc_pass(counters, sink);
 }
 
-/* What was sampled last comes late; without a driver nothing comes any more. */
+/* The next window enables it again. */
 void lp_pc_stop(struct lp_counters *counters)
 {
-    const struct timespec nap = { 0, 10000000 };
-    struct lp_cupti_pc params = PARAMS(counters);
     struct lp_pc *pc = counters->pc;
+    int window;
 
-    if (!pc->enabled)
-        return;
-    if (take(pc, OPEN)) {
-        close_window(counters);
-        atomic_store(&pc->window, ENDED);
-    }
-    while (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING && look(counters) == ENDED)
-        nanosleep(&nap, NULL);
-    counters->calls->PCSamplingDisable(&params);
-    pc->enabled = false;
+    while (!take(pc, window = atomic_load(&pc->window)))
+        sched_yield();
+    if (window == OPEN && close_window(counters) == 0)
+        window = ENDED;
+    if (window == ENDED && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
+        drain(counters, window);
+    disable(counters);
+    atomic_store(&pc->window, SHUT);
 }
 
 void lp_pc_state(const struct lp_counters *counters, struct lp_counters_state *state)
 {
     state->samples = counters->pc->samples;
     state->samples_lost = counters->pc->lost;
+    state->samples_unknown = counters->pc->unknown;
     state->overflows = counters->pc->overflows;
 }
 
@@ -358,12 +389,10 @@ void lp_pc_close(struct lp_counters *counters)
         return;
     lp_pc_data_free(&pc->data);
     lp_pc_data_free(&pc->last);
-    free(pc->indices);
     lp_hashmap_clear(&pc->turns);
-    lp_hashmap_clear(&pc->instruction_index);
     lp_hashmap_clear(&pc->kernel_index);
-    lp_vector_clear(&pc->instructions);
+    lp_hashmap_clear(&pc->sources);
     lp_vector_clear(&pc->kernels);
-    lp_vector_clear(&pc->values);
+    lp_stall_sums_clear(&pc->sums);
     free(pc);
 }

@@ -120,7 +120,11 @@ void lp_ranges_launch_cancelled(struct lp_counters *counters, uint32_t correlati
 void lp_ranges_stop(struct lp_counters *counters);
 void lp_ranges_close(struct lp_counters *counters);
 
-/** PC sampling. The first four on the thread that opens regions, the others on the collector. */
+/** PC sampling. prepare() as early as there is a context: samples of kernels that were launched
+ * before it are of no known kernel. open(), begin(), end() and leave() on the thread that opens
+ * regions, the others on the collector. */
+int lp_pc_make(struct lp_counters *counters);
+void lp_pc_prepare(struct lp_counters *counters, void *context);
 int lp_pc_open(struct lp_counters *counters);
 void lp_pc_begin(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node);
 void lp_pc_end(struct lp_counters *counters, const struct lp_thread *thread, uint32_t node);

@@ -48,7 +48,7 @@ struct lp_device_stats {
 };
 
 struct lp_device_options {
-    const char *path;       /* recording or script; Borrowed for open() */
+    const char *path;       /* recording, trace or script; Borrowed for open() */
     uint64_t pool_bytes;    /* maximum memory for records in flight */
     bool memory_activities; /* memcpy and memset too */
     struct lp_names *names; /* receives kernel names; outlives the source */
@@ -123,6 +123,8 @@ struct lp_device_source {
 int lp_device_open_cupti(const struct lp_device_options *options,
                          struct lp_device_source **source_out);
 int lp_device_open_replay(const struct lp_device_options *options,
+                          struct lp_device_source **source_out);
+int lp_device_open_kineto(const struct lp_device_options *options,
                           struct lp_device_source **source_out);
 int lp_device_open_fake(const struct lp_device_options *options,
                         struct lp_device_source **source_out);

@@ -12,3 +12,11 @@ bool lp_symbol_find(void *library, const char *name, void *function)
     memcpy(function, &address, sizeof(address));
     return address != NULL;
 }
+
+const char *lp_symbols_find(void *library, const struct lp_symbol *symbols, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!lp_symbol_find(library, symbols[i].name, symbols[i].function))
+            return symbols[i].name;
+    return NULL;
+}

@@ -51,17 +51,12 @@ static bool is_busier(const struct lp_findings *findings, const llmperf_region_s
 
 static bool is_busiest(const struct lp_findings *findings, size_t index)
 {
-    const llmperf_region_stats *region = &findings->regions.items[index].stats;
+    const struct lp_region_finding *row = &findings->regions.items[index];
 
-    for (size_t i = lp_profile_find_region(findings->profile, region->path);
-         i < findings->regions.count; i++) {
-        const llmperf_region_stats *other = &findings->regions.items[i].stats;
-
-        if (strcmp(other->path, region->path) != 0)
-            break;
-        if (i != index && is_busier(findings, other, region, i < index))
+    for (const struct lp_region_finding *other = lp_rows_of(findings, row->stats.path); other;
+         other = lp_rows_next(findings, other))
+        if (other != row && is_busier(findings, &other->stats, &row->stats, other < row))
             return false;
-    }
     return true;
 }
 
@@ -94,15 +89,10 @@ static bool is_advised(const struct lp_findings *findings, size_t index)
 
 static const char *advised_of(const struct lp_findings *findings, const char *path)
 {
-    for (size_t i = lp_profile_find_region(findings->profile, path); i < findings->regions.count;
-         i++) {
-        const struct lp_region_finding *region = &findings->regions.items[i];
-
-        if (strcmp(region->stats.path, path) != 0)
-            break;
-        if (region->advised)
-            return region->stats.path;
-    }
+    for (const struct lp_region_finding *row = lp_rows_of(findings, path); row;
+         row = lp_rows_next(findings, row))
+        if (row->advised)
+            return row->stats.path;
     return NULL;
 }
 
@@ -112,7 +102,7 @@ static int find_around(const struct lp_findings *findings, struct lp_region_find
     char *path = lp_text_copy(region->stats.path), *slash;
 
     if (!path)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (int level = 0; level < LLMPERF_REGION_DEPTH && !region->around; level++) {
         if (!(slash = strrchr(path, '/')))
             break;
@@ -138,14 +128,6 @@ int lp_stages_mark(struct lp_findings *findings)
 static double known(uint64_t value)
 {
     return value == LLMPERF_UNKNOWN ? NAN : (double)value;
-}
-
-/* Size of an element in bytes, from the number of bits in the dtype's name. */
-static double bytes_of(const char *dtype)
-{
-    const char *digit = strpbrk(dtype, "123456789");
-
-    return digit ? strtod(digit, NULL) / 8 : NAN;
 }
 
 static bool is_decode(const char *label)
@@ -256,11 +238,8 @@ static bool is_collective(const char *kernel_class)
 
 static void set_waterfall(const struct lp_findings *findings, struct lp_stage_facts *facts)
 {
-    const struct lp_waterfall *waterfall = NULL;
+    const struct lp_waterfall *waterfall = lp_waterfall_of(&findings->waterfalls, facts->region);
 
-    for (size_t i = 0; i < findings->waterfalls.rows.count; i++)
-        if (strcmp(findings->waterfalls.rows.items[i].region, facts->region) == 0)
-            waterfall = &findings->waterfalls.rows.items[i];
     facts->elapsed_ms = waterfall ? waterfall->elapsed_ms : (double)NAN;
     facts->elapsed_calls = (double)facts->instances;
     for (size_t i = 0; waterfall && i < waterfall->parts.count; i++) {
@@ -404,8 +383,10 @@ static int add_kernels(const struct lp_findings *findings, const llmperf_region_
             facts->collective_ms += kernel.total_ms;
             facts->collective_calls += part * (double)kernel.calls;
             facts->collective_least_ms += part * (double)kernel.calls * kernel.min_ms;
-        } else if (status == 0 && findings->classes)
+        } else if (status == 0 && findings->classes && kernel.kind == LLMPERF_ACTIVITY_KERNEL) {
+            facts->classes_ms += kernel.total_ms;
             status = add_share(classes, findings->kernel_classes.items[i], kernel.total_ms);
+        }
     }
     return status;
 }
@@ -476,7 +457,7 @@ static int set_kernels(const struct lp_findings *findings, const llmperf_region_
  * read once a step. */
 static double critical_batch(const struct lp_limits *limits)
 {
-    return limits->ridge > 0 ? limits->ridge * bytes_of(limits->dtype) / 2 : NAN;
+    return limits->ridge > 0 ? limits->ridge * lp_element_bytes(limits->dtype) / 2 : NAN;
 }
 
 static void set_batch(const struct lp_findings *findings, const llmperf_region_stats *stats,
@@ -555,22 +536,18 @@ static void set_host_calls(const struct lp_findings *findings, const llmperf_reg
 static void scale_up(double scale, struct lp_stage_facts *facts)
 {
     double *const collected[] = {
-        &facts->before_ms,        &facts->after_ms,
-        &facts->busy_ms,          &facts->span_ms,
-        &facts->idle_ms,          &facts->idle_launch_ms,
-        &facts->idle_host_ms,     &facts->idle_wait_ms,
-        &facts->floor_ms,         &facts->compute_floor_ms,
-        &facts->memory_floor_ms,  &facts->kernel_ms,
-        &facts->kernel_count,     &facts->memcpy_ms,
-        &facts->memcpy_count,     &facts->device_ms,
-        &facts->top_class_ms,     &facts->top_kernel_ms,
-        &facts->copy_cast_ms,     &facts->small_ms,
-        &facts->softmax_ms,       &facts->softmax_calls,
-        &facts->attention_calls,  &facts->collective_ms,
-        &facts->collective_calls, &facts->collective_least_ms,
+        &facts->before_ms,        &facts->after_ms,         &facts->busy_ms,
+        &facts->span_ms,          &facts->idle_ms,          &facts->idle_launch_ms,
+        &facts->idle_host_ms,     &facts->idle_wait_ms,     &facts->floor_ms,
+        &facts->compute_floor_ms, &facts->memory_floor_ms,  &facts->kernel_ms,
+        &facts->kernel_count,     &facts->memcpy_ms,        &facts->memcpy_count,
+        &facts->device_ms,        &facts->top_class_ms,     &facts->top_kernel_ms,
+        &facts->classes_ms,       &facts->copy_cast_ms,     &facts->small_ms,
+        &facts->softmax_ms,       &facts->softmax_calls,    &facts->attention_calls,
+        &facts->collective_ms,    &facts->collective_calls, &facts->collective_least_ms,
     };
 
-    for (size_t i = 0; i < sizeof(collected) / sizeof(collected[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(collected); i++)
         *collected[i] *= scale;
     for (size_t i = 0; i < LP_COPY_NAMES; i++) {
         facts->copies[i].ms *= scale;

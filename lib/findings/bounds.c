@@ -26,7 +26,9 @@ double lp_bound_part(const struct lp_time_spent *spent, uint32_t bound)
     }
 }
 
-uint32_t lp_bound_of_time(const struct lp_time_spent *spent)
+/* LLMPERF_BOUND_… with the largest part; _UNKNOWN: the work itself takes LP_BUSY_SHARE or more, or
+ * nothing was measured. */
+static uint32_t bound_of_time(const struct lp_time_spent *spent)
 {
     uint32_t largest = LLMPERF_BOUND_UNKNOWN;
 
@@ -52,7 +54,7 @@ const char *lp_limit_words(uint32_t bound)
         [LLMPERF_BOUND_HOST] = "other work of the host",
     };
 
-    return bound < sizeof(words) / sizeof(words[0]) ? words[bound] : NULL;
+    return bound < LP_LENGTH(words) ? words[bound] : NULL;
 }
 
 /* Collectives that a stage launched on this GPU, nested regions included. */
@@ -110,7 +112,7 @@ static void set_bound(const struct lp_findings *findings, struct lp_region_findi
     if (stage && !stage->overlaps && lp_steady_sum(stage, LP_TIME_SPAN) > 0 &&
         lp_steady_sum(stage, LP_TIME_ELAPSED) > 0)
         measure(findings, stage, region);
-    bound = lp_bound_of_time(&region->spent);
+    bound = bound_of_time(&region->spent);
     if (bound != LLMPERF_BOUND_UNKNOWN) {
         region->use.bound = bound;
         region->bound_reason = NULL;

@@ -22,10 +22,6 @@ struct lp_time_spent {
     double host_ms; /* the host does other work, around and between the device work */
 };
 
-/** LLMPERF_BOUND_… with the largest part; _UNKNOWN: the work itself takes LP_BUSY_SHARE or more, or
- * nothing was measured. */
-uint32_t lp_bound_of_time(const struct lp_time_spent *spent);
-
 /** The part that a measured bound stands for; NaN: none does. */
 double lp_bound_part(const struct lp_time_spent *spent, uint32_t bound);
 

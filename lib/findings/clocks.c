@@ -16,18 +16,14 @@
 static double wall_of_collected(const struct lp_findings *findings,
                                 const struct lp_stage_iterations *stage)
 {
+    const struct lp_region_finding *first = lp_rows_of(findings, stage->region);
     double sum_ms = 0;
 
     if (stage->times[LP_TIME_WALL].count == stage->times[LP_TIME_ELAPSED].count)
         return stage->times[LP_TIME_WALL].mean_ms;
-    for (size_t i = lp_profile_find_region(findings->profile, stage->region);
-         i < findings->regions.count &&
-         strcmp(findings->regions.items[i].stats.path, stage->region) == 0;
-         i++)
-        if (lp_findings_is_first(findings, i) ||
-            findings->regions.items[i].stats.process_id !=
-                findings->regions.items[i - 1].stats.process_id)
-            sum_ms += findings->regions.items[i].stats.collected_wall_ms;
+    for (const struct lp_region_finding *row = first; row; row = lp_rows_next(findings, row))
+        if (row == first || row->stats.process_id != row[-1].stats.process_id)
+            sum_ms += row->stats.collected_wall_ms;
     return sum_ms / (double)stage->times[LP_TIME_ELAPSED].count;
 }
 

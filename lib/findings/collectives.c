@@ -29,11 +29,6 @@ static size_t row_count(const struct lp_findings *findings)
 
 /* Matching */
 
-static bool same_text(const char *a, const char *b)
-{
-    return lp_compare_text(a, b) == 0;
-}
-
 static bool same_rank(const struct lp_collective_calls *a, const struct lp_collective_calls *b)
 {
     return a->process_id == b->process_id && a->device == b->device;
@@ -43,7 +38,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct lp_rank_call *first = a, *second = b;
 
-    return (first->start_ns > second->start_ns) - (first->start_ns < second->start_ns);
+    return LP_ORDER(first->start_ns, second->start_ns);
 }
 
 /* A row that is damaged has no calls. */
@@ -74,7 +69,7 @@ static int by_number(const void *a, const void *b)
 
     if (first->number != second->number)
         return first->number < second->number ? -1 : 1;
-    return (first->of->device > second->of->device) - (first->of->device < second->of->device);
+    return LP_ORDER(first->of->device, second->of->device);
 }
 
 typedef LP_VECTOR(struct rank) rank_list;
@@ -101,13 +96,13 @@ static int gather(rank_list *ranks, const struct lp_findings *findings, size_t f
         const struct lp_collective_row *row = row_at(findings, i);
         struct rank *rank;
 
-        if (strcmp(row->stats.name, like->name) != 0 || !same_text(row->stats.clock, like->clock))
+        if (strcmp(row->stats.name, like->name) != 0 ||
+            !lp_text_same(row->stats.clock, like->clock))
             continue;
         rank = find_rank(ranks, findings, &row->stats);
         status = rank ? add_calls(&rank->calls, row, i) : LLMPERF_ENOMEM;
     }
-    if (ranks->count > 0)
-        qsort(ranks->items, ranks->count, sizeof(*ranks->items), by_number);
+    lp_vector_sort(ranks, by_number);
     return status;
 }
 
@@ -119,8 +114,7 @@ static int match_ranks(const rank_list *ranks, struct lp_matched *sums)
     for (size_t i = 0; i < ranks->count && status == 0; i++) {
         struct lp_rank_calls *of = &ranks->items[i].calls;
 
-        if (of->items.count > 0)
-            qsort(of->items.items, of->items.count, sizeof(*of->items.items), by_start);
+        lp_vector_sort(&of->items, by_start);
         status = lp_vector_push(&calls, *of);
     }
     if (status == 0)
@@ -137,7 +131,7 @@ static bool is_first(const struct lp_findings *findings, size_t index)
     for (size_t i = 0; i < index; i++) {
         const struct lp_collective_calls *other = &row_at(findings, i)->stats;
 
-        if (strcmp(other->name, row->name) == 0 && same_text(other->clock, row->clock))
+        if (strcmp(other->name, row->name) == 0 && lp_text_same(other->clock, row->clock))
             return false;
     }
     return true;
@@ -175,16 +169,10 @@ static bool is_nccl(const char *path)
 static const llmperf_region_stats *region_of(const struct lp_findings *findings, const char *path,
                                              uint32_t process_id)
 {
-    for (size_t i = path ? lp_profile_find_region(findings->profile, path)
-                         : findings->regions.count;
-         i < findings->regions.count; i++) {
-        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
-
-        if (strcmp(stats->path, path) != 0)
-            break;
-        if (stats->process_id == process_id)
-            return stats;
-    }
+    for (const struct lp_region_finding *row = lp_rows_of(findings, path); row;
+         row = lp_rows_next(findings, row))
+        if (row->stats.process_id == process_id)
+            return &row->stats;
     return NULL;
 }
 
@@ -203,8 +191,8 @@ static double calls_in(const struct lp_findings *findings, const struct lp_colle
     for (size_t i = 0; i < row_count(findings); i++) {
         const struct lp_collective_calls *row = &row_at(findings, i)->stats;
 
-        if (same_rank(row, like) && same_text(row->region, like->region) &&
-            (!captured || same_text(row->captured_in, like->captured_in)))
+        if (same_rank(row, like) && lp_text_same(row->region, like->region) &&
+            (!captured || lp_text_same(row->captured_in, like->captured_in)))
             calls += (double)row->calls;
     }
     return calls;
@@ -298,8 +286,8 @@ static double shortest(const struct lp_findings *findings, const struct lp_colle
         const llmperf_kernel_shape *shape = lp_row_at(findings->profile, LP_ROW_KERNEL_SHAPE, i);
 
         if (strcmp(shape->name, row->name) != 0 || shape->device != row->device ||
-            !same_text(shape->region, row->region) ||
-            !same_text(shape->captured_in, row->captured_in))
+            !lp_text_same(shape->region, row->region) ||
+            !lp_text_same(shape->captured_in, row->captured_in))
             continue;
         sum_ms += shape->min_ms * (double)shape->calls;
         calls += shape->calls;
@@ -314,7 +302,7 @@ static struct lp_collective *find_row(struct lp_collectives_found *found,
         struct lp_collective *row = &found->rows.items[i];
 
         if (row->process_id == like->process_id && row->device == like->device &&
-            same_text(row->region, like->region) && strcmp(row->kernel, like->kernel) == 0 &&
+            lp_text_same(row->region, like->region) && strcmp(row->kernel, like->kernel) == 0 &&
             (row->message_bytes == like->message_bytes ||
              (isnan(row->message_bytes) && isnan(like->message_bytes))))
             return row;
@@ -362,25 +350,10 @@ static int add_row(struct lp_collectives_found *found, sum_list *list,
     return 0;
 }
 
-static double number_of(const struct lp_findings *findings, const char *fact)
-{
-    const char *text = llmperf_profile_fact(findings->profile, fact);
-
-    return text ? strtod(text, NULL) : (double)NAN;
-}
-
-/* Bytes of an element; NaN: not known. */
-static double element_of(const char *dtype)
-{
-    const char *bits = dtype ? strpbrk(dtype, "123468") : NULL;
-
-    return bits ? strtod(bits, NULL) / 8 : (double)NAN;
-}
-
 static bool of_model(const struct lp_collective *row, const struct lp_collective *like)
 {
     return row->process_id == like->process_id && row->device == like->device &&
-           same_text(row->region, like->region) && row->kind &&
+           lp_text_same(row->region, like->region) && row->kind &&
            strcmp(row->kind, "all_reduce") == 0;
 }
 
@@ -391,10 +364,10 @@ static double message_of_model(const struct lp_collectives_found *found,
                                const struct lp_collective *row, const struct lp_findings *findings)
 {
     const llmperf_region_stats *stage = region_of(findings, row->region, row->process_id);
-    double layers = number_of(findings, LP_LAYERS_FACT), calls = 0, each;
+    double layers = lp_fact_number(findings->profile, LP_LAYERS_FACT), calls = 0, each;
 
     if (!stage || stage->tokens == LLMPERF_UNKNOWN || stage->instances == 0 ||
-        !of_model(row, row) || !(number_of(findings, LP_TENSOR_FACT) > 1))
+        !of_model(row, row) || !(lp_fact_number(findings->profile, LP_TENSOR_FACT) > 1))
         return NAN;
     for (size_t i = 0; i < found->rows.count; i++)
         if (of_model(&found->rows.items[i], row))
@@ -402,7 +375,8 @@ static double message_of_model(const struct lp_collectives_found *found,
     each = calls / ((double)stage->instances * (1 - fmax(0, stage->skipped_fraction)));
     return each > 2 * layers - 0.01 && each < 2 * layers + 1.01
                ? (double)stage->tokens / (double)stage->instances *
-                     number_of(findings, LP_HIDDEN_FACT) * element_of(row->dtype)
+                     lp_fact_number(findings->profile, LP_HIDDEN_FACT) *
+                     lp_element_bytes(row->dtype)
                : (double)NAN;
 }
 
@@ -483,17 +457,13 @@ static void finish(struct lp_collective *row, const struct sums *sums,
 static int by_time(const void *a, const void *b)
 {
     const struct lp_collective *first = a, *second = b;
-    int order = (first->total_ms < second->total_ms) - (first->total_ms > second->total_ms);
+    int order = LP_ORDER(second->total_ms, first->total_ms);
 
-    order =
-        order ? order
-              : (first->process_id > second->process_id) - (first->process_id < second->process_id);
-    order = order ? order : (first->device > second->device) - (first->device < second->device);
+    order = order ? order : LP_ORDER(first->process_id, second->process_id);
+    order = order ? order : LP_ORDER(first->device, second->device);
     order = order ? order : strcmp(first->kernel, second->kernel);
     order = order ? order : lp_compare_text(first->region, second->region);
-    return order ? order
-                 : (first->message_bytes > second->message_bytes) -
-                       (first->message_bytes < second->message_bytes);
+    return order ? order : LP_ORDER(first->message_bytes, second->message_bytes);
 }
 
 int lp_collectives_init(struct lp_collectives_found *found, const struct lp_findings *findings)
@@ -509,8 +479,7 @@ int lp_collectives_init(struct lp_collectives_found *found, const struct lp_find
     add_model_messages(found, findings);
     for (size_t i = 0; i < found->rows.count && status == 0; i++)
         finish(&found->rows.items[i], &sums.items[i], findings);
-    if (found->rows.count > 0)
-        qsort(found->rows.items, found->rows.count, sizeof(*found->rows.items), by_time);
+    lp_vector_sort(&found->rows, by_time);
     lp_vector_clear(&sums);
     return status;
 }

@@ -57,7 +57,7 @@ static const char *plain_class(const char *kernel_class)
         { "other", "other kernels" },
     };
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(words); i++)
         if (strcmp(words[i][0], kernel_class) == 0)
             return words[i][1];
     return kernel_class;
@@ -113,7 +113,7 @@ static int compare(const void *left, const void *right)
 {
     const struct lp_cost_centre *a = left, *b = right;
 
-    return (a->ms < b->ms) - (a->ms > b->ms);
+    return LP_ORDER(b->ms, a->ms);
 }
 
 /* Without a device: the stage's wall time less that of its nested stages. */
@@ -166,7 +166,7 @@ static const char *act_of(const struct lp_cost_centre *centre, const struct lp_r
 {
     const char *of_class = word_of(row, "kernel_class"), *top = word_of(row, "top_class");
 
-    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(actions); i++)
         if (strcmp(actions[i].id, row->advice.id) == 0 && strcmp(actions[i].key, centre->key) == 0)
             return actions[i].act;
     if (strcmp(row->advice.id, "slow_operator") == 0 && of_class &&
@@ -276,8 +276,7 @@ int lp_cost_centres_init(struct lp_cost_centres *centres, const struct lp_findin
         row->share = whole_ms > 0 ? row->ms / whole_ms : (double)NAN;
         set_action(row, findings);
     }
-    if (centres->rows.count > 0)
-        qsort(centres->rows.items, centres->rows.count, sizeof(*centres->rows.items), compare);
+    lp_vector_sort(&centres->rows, compare);
     return 0;
 }
 

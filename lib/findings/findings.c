@@ -31,15 +31,9 @@ static bool overlaps(const struct lp_findings *findings, const struct lp_stage_i
 {
     double busy_ms = 0;
 
-    for (size_t i = lp_profile_find_region(findings->profile, stage->region);
-         i < findings->regions.count; i++) {
-        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
-
-        if (strcmp(stats->path, stage->region) != 0)
-            break;
-        if (stats->gpu_busy_ms > 0)
-            busy_ms += stats->gpu_busy_ms;
-    }
+    for (const struct lp_region_finding *row = lp_rows_of(findings, stage->region); row;
+         row = lp_rows_next(findings, row))
+        busy_ms += fmax(0, row->stats.gpu_busy_ms); /* NaN counts as 0 */
     return busy_ms > 0 && stage->times[LP_TIME_BUSY].count > 0 &&
            stage->times[LP_TIME_BUSY].sum_ms > OVERLAP * busy_ms;
 }
@@ -49,11 +43,9 @@ static bool overlaps(const struct lp_findings *findings, const struct lp_stage_i
 static bool has_chosen_calls(const struct lp_findings *findings,
                              const struct lp_stage_iterations *stage)
 {
-    size_t row = lp_profile_find_region(findings->profile, stage->region);
+    const struct lp_region_finding *row = lp_rows_of(findings, stage->region);
 
-    return stage->times[LP_TIME_BUSY].count > 0 ||
-           (row < findings->regions.count &&
-            findings->regions.items[row].stats.skipped_fraction >= 1);
+    return stage->times[LP_TIME_BUSY].count > 0 || (row && row->stats.skipped_fraction >= 1);
 }
 
 static void mark_sampled(struct lp_findings *findings)
@@ -125,11 +117,10 @@ static int add_classes(struct lp_findings *findings)
     if (lp_vector_reserve(&findings->kernel_classes, count) < 0)
         return LLMPERF_ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(profile, i, &kernel);
         findings->kernel_classes.items[findings->kernel_classes.count++] =
-            lp_kernel_class(findings->classes, kernel.demangled, kernel.kind);
+            lp_kernel_class(findings->classes, kernel->demangled, kernel->kind);
     }
     return lp_class_totals_init(&findings->class_totals, profile, findings->kernel_classes.items);
 }
@@ -194,7 +185,7 @@ int lp_findings_of(const llmperf_profile *profile, const struct lp_findings **fi
     if ((*findings_out = findings))
         return 0;
     if (!(findings = calloc(1, sizeof(*findings))))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     findings->kept.free = free_findings;
     findings->profile = profile;
     findings->ledger = (llmperf_ledger)LLMPERF_LEDGER_INIT;

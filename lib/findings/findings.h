@@ -182,6 +182,12 @@ static inline bool lp_findings_overlaps(const struct lp_findings *findings, cons
     return stage && stage->overlaps;
 }
 
+/** The rows of a path, one for each process and GPU: the first, and the one after a row. NULL:
+ * there is none. @param path  NULL: of no region. */
+const struct lp_region_finding *lp_rows_of(const struct lp_findings *findings, const char *path);
+const struct lp_region_finding *lp_rows_next(const struct lp_findings *findings,
+                                             const struct lp_region_finding *row);
+
 /** Is this row the first of its path? A path has one for each process and GPU. */
 bool lp_findings_is_first(const struct lp_findings *findings, size_t region);
 

@@ -170,7 +170,7 @@ const llmperf_kernel_shape *lp_kernel_shape_find(const struct lp_kernel_shapes *
 
         if (row->kind == LLMPERF_ACTIVITY_KERNEL && row->region &&
             lp_region_is_in(row->region, stage) && (!best || row->total_ms > best->total_ms) &&
-            lp_compare_text(lp_label_in_stage(row->region, row->captured_in, stage), label) == 0 &&
+            lp_text_same(lp_label_in_stage(row->region, row->captured_in, stage), label) &&
             has_short_name(row, short_name))
             best = row;
     }

@@ -53,18 +53,17 @@ static int add_kernels(struct reader *reader)
     const llmperf_profile *profile = reader->findings->profile;
 
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_KERNEL); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(profile, LP_ROW_KERNEL, i);
         struct lp_kernel_work *work;
 
-        llmperf_profile_kernel(profile, i, &kernel);
-        if (kernel.kind != LLMPERF_ACTIVITY_KERNEL)
+        if (kernel->kind != LLMPERF_ACTIVITY_KERNEL)
             continue;
-        if (!(work = find(reader, kernel.name, kernel.device, true)))
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
-        work->short_name = kernel.short_name;
-        work->demangled = kernel.demangled;
-        work->calls += kernel.calls;
-        work->total_ms += kernel.total_ms > 0 ? kernel.total_ms : 0;
+        if (!(work = find(reader, kernel->name, kernel->device, true)))
+            return lp_out_of_memory();
+        work->short_name = kernel->short_name;
+        work->demangled = kernel->demangled;
+        work->calls += kernel->calls;
+        work->total_ms += kernel->total_ms > 0 ? kernel->total_ms : 0;
     }
     return 0;
 }
@@ -83,7 +82,7 @@ static int add_counted(struct reader *reader)
         if (!metric.kernel || metric.count == 0 || strcmp(metric.name, "gpu_time") != 0)
             continue;
         if (!(work = find(reader, metric.kernel, metric.device, true)))
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         if (!work->short_name) /* it has only counters */
             status = lp_kernel_names(&reader->works->pool, work->name, &work->demangled,
                                      &work->short_name);
@@ -96,7 +95,7 @@ static int add_counted(struct reader *reader)
 static int compare_works(const void *left, const void *right)
 {
     const struct lp_kernel_work *a = left, *b = right;
-    int order = (a->total_ms < b->total_ms) - (a->total_ms > b->total_ms);
+    int order = LP_ORDER(b->total_ms, a->total_ms);
 
     order = order ? order : strcmp(a->name, b->name);
     return order ? order : a->device - b->device;
@@ -117,8 +116,7 @@ static int keep_top(struct reader *reader)
         }
         all += work->total_ms;
     }
-    if (works->rows.count > 0)
-        qsort(works->rows.items, works->rows.count, sizeof(*works->rows.items), compare_works);
+    lp_vector_sort(&works->rows, compare_works);
     if (works->rows.count > LP_KERNEL_WORK_MOST)
         works->rows.count = LP_KERNEL_WORK_MOST;
     lp_hashmap_reset(&reader->keys);
@@ -130,7 +128,7 @@ static int keep_top(struct reader *reader)
         while (lp_hashmap_get(&reader->keys, key, second) != LP_HASHMAP_NONE)
             second += 1ull << 32;
         if (lp_hashmap_put(&reader->keys, key, second, (uint32_t)i) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         work->share = all > 0 ? work->total_ms / all : (double)NAN;
         work->flops = work->bytes = NAN;
         work->time_ms = work->calls > 0 && work->total_ms > 0 ? work->total_ms / (double)work->calls
@@ -149,7 +147,7 @@ static int take_counters(struct reader *reader)
     struct lp_kernel_amounts *amounts = calloc(count + 1, sizeof(*amounts));
 
     if (!amounts)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_METRIC); i++) {
         llmperf_metric_stats metric = LLMPERF_METRIC_STATS_INIT;
         const struct lp_kernel_work *work;
@@ -184,7 +182,7 @@ static int index_regions(struct lp_hashmap *regions, const struct lp_findings *f
 
         if (lp_hashmap_put(regions, lp_hash_text(stats->path, strlen(stats->path)),
                            (uint32_t)stats->device, (uint32_t)i) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
     }
     return 0;
 }
@@ -242,14 +240,13 @@ static int take_regions(struct reader *reader)
     int status = index_regions(&regions, findings);
 
     for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
         const struct lp_region_finding *region;
         struct lp_kernel_work *work;
 
-        llmperf_profile_kernel(findings->profile, i, &kernel);
-        if (kernel.kind != LLMPERF_ACTIVITY_KERNEL ||
-            !(work = find(reader, kernel.name, kernel.device, false)) || work->source ||
-            !(region = only_region_of(&regions, findings, &kernel)))
+        if (kernel->kind != LLMPERF_ACTIVITY_KERNEL ||
+            !(work = find(reader, kernel->name, kernel->device, false)) || work->source ||
+            !(region = only_region_of(&regions, findings, kernel)))
             continue;
         take_region(work, region, &findings->limits);
     }

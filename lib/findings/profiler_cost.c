@@ -64,7 +64,7 @@ static void place(struct lp_profiler_cost *cost, const struct lp_stage_iteration
                    { LP_TIME_BEFORE, &cost->before_ms },
                    { LP_TIME_AFTER, &cost->after_ms } };
 
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < LP_LENGTH(places); i++) {
         double room = fmax(lp_steady_sum(stage, places[i].time) / calls, 0);
 
         *places[i].ms = fmin(left, room);

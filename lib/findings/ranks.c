@@ -62,13 +62,13 @@ static int find_talks(struct talks *talks, const struct lp_findings *findings)
     int status = add_stages(talks, findings);
 
     for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_KERNEL) && status == 0; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(findings->profile, i, &kernel);
-        if (kernel.kind == LLMPERF_ACTIVITY_KERNEL &&
+        if (kernel->kind == LLMPERF_ACTIVITY_KERNEL &&
             strcmp(findings->kernel_classes.items[i], "collective") == 0)
-            status = lp_vector_push(
-                &talks->items, (struct talk){ i, kernel.device, innermost(talks, kernel.region) });
+            status =
+                lp_vector_push(&talks->items, (struct talk){ i, kernel->device,
+                                                             innermost(talks, kernel->region) });
     }
     return status;
 }
@@ -92,13 +92,10 @@ static bool has_two_gpus(const struct talks *talks, const char *stage)
 /* Kernels have no process: two processes on one GPU cannot be distinguished. */
 static bool is_alone(const struct lp_findings *findings, const llmperf_region_stats *region)
 {
-    for (size_t i = 0; i < findings->regions.count; i++) {
-        const llmperf_region_stats *other = &findings->regions.items[i].stats;
-
-        if (other != region && other->device == region->device &&
-            strcmp(other->path, region->path) == 0)
+    for (const struct lp_region_finding *row = lp_rows_of(findings, region->path); row;
+         row = lp_rows_next(findings, row))
+        if (&row->stats != region && row->stats.device == region->device)
             return false;
-    }
     return true;
 }
 
@@ -233,10 +230,11 @@ static int add_stage(struct lp_ranks *ranks, const struct lp_findings *findings,
     size_t first = ranks->rows.count;
     int status = 0;
 
-    for (size_t i = 0; i < findings->regions.count && status == 0; i++) {
-        const llmperf_region_stats *region = &findings->regions.items[i].stats;
+    for (const struct lp_region_finding *row = lp_rows_of(findings, path); row && status == 0;
+         row = lp_rows_next(findings, row)) {
+        const llmperf_region_stats *region = &row->stats;
 
-        if (strcmp(region->path, path) != 0 || region->device < 0)
+        if (region->device < 0)
             continue;
         if (!is_alone(findings, region) || !whole(region)) {
             ranks->rows.count = first;

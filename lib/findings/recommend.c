@@ -157,20 +157,19 @@ static int compare(const void *left, const void *right)
 int lp_recommend(const struct lp_run_facts *run, const struct lp_stage_facts *stages, size_t count,
                  struct lp_recommendations *out)
 {
+    static const struct lp_stage_rule *const tables[] = { lp_idle_rules, lp_kernel_rules };
     double all_ms = time_of_all(stages, count);
     int status = 0;
 
     *out = (struct lp_recommendations){ 0 };
-    for (size_t i = 0; status == 0 && i < LP_RUN_RULES; i++)
-        status = apply_to_run(&lp_run_rules[i], run, out);
-    for (size_t rule = 0; status == 0 && rule < LP_STAGE_RULES; rule++) {
-        if (!((lp_stage_rules[rule].kind & LP_OF_HOST) ? run->host_usable : run->device_usable))
-            continue;
-        for (size_t i = 0; status == 0 && i < count; i++)
-            status = apply(&lp_stage_rules[rule], stages, count, i, all_ms, out);
-    }
-    if (out->rows.count > 0)
-        qsort(out->rows.items, out->rows.count, sizeof(*out->rows.items), compare);
+    for (const struct lp_run_rule *rule = lp_run_rules; status == 0 && rule->id; rule++)
+        status = apply_to_run(rule, run, out);
+    for (size_t table = 0; table < 2; table++)
+        for (const struct lp_stage_rule *rule = tables[table]; rule->id; rule++)
+            for (size_t i = 0; status == 0 && i < count; i++)
+                if ((rule->kind & LP_OF_HOST) ? run->host_usable : run->device_usable)
+                    status = apply(rule, stages, count, i, all_ms, out);
+    lp_vector_sort(&out->rows, compare);
     return status;
 }
 

@@ -71,6 +71,7 @@ struct lp_stage_facts {
     double device_ms;
     const char *top_class, *top_kernel;
     double top_class_ms, top_kernel_ms;
+    double classes_ms; /* part of device_ms: kernels that are no collectives, all classes */
     /* Samples of top_kernel: the most frequent stall, and the instruction with most of them. NULL:
      * none. */
     const struct lp_stall *top_stall;
@@ -166,9 +167,8 @@ struct lp_run_rule {
                   struct lp_text *text);
 };
 
-#define LP_STAGE_RULES 20
-#define LP_RUN_RULES   6
-extern const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES];
-extern const struct lp_run_rule lp_run_rules[LP_RUN_RULES];
+/** Each ends with an id of NULL. */
+extern const struct lp_run_rule lp_run_rules[];
+extern const struct lp_stage_rule lp_idle_rules[], lp_kernel_rules[];
 
 #endif

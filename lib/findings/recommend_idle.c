@@ -64,8 +64,8 @@ static void say_host_call(const struct lp_idle_call *call, double gap_ms,
                    remedies[lp_host_call_purpose(lp_host_call_find(call->row->call))]);
 }
 
-bool lp_rule_launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                          struct lp_text *text)
+static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
 {
     if (!idles(stage, stage->idle_launch_ms))
         return false;
@@ -78,8 +78,8 @@ bool lp_rule_launch_bound(const struct lp_stage_facts *stage, struct lp_recommen
     return true;
 }
 
-bool lp_rule_waits(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                   struct lp_text *text)
+static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                  struct lp_text *text)
 {
     double gap_us = stage->kernel_count > 0 ? 1e3 * stage->idle_wait_ms / stage->kernel_count : NAN;
 
@@ -104,10 +104,7 @@ bool lp_rule_waits(const struct lp_stage_facts *stage, struct lp_recommendation 
     return true;
 }
 
-/* From here on host time around the device work is worth a word. */
-#define HOST_SHARE 0.05
-
-double lp_rule_host_only(const struct lp_stage_facts *stage)
+static double host_only(const struct lp_stage_facts *stage)
 {
     double around_ms = stage->before_ms + stage->after_ms;
     double between_ms = stage->idle_host_ms > 0 ? stage->idle_host_ms : 0;
@@ -116,30 +113,35 @@ double lp_rule_host_only(const struct lp_stage_facts *stage)
                                           : fmin(around_ms, stage->step_ms - stage->span_ms));
 }
 
+/* A part of the time is most of it, or little, from these shares of it on. */
+#define MOST   0.7
+#define LITTLE 0.3
+
 /* " between its kernels (2.98 ms before sample_kernel in LLM@head)" */
 static void say_where(const struct lp_stage_facts *stage, double gap_ms, struct lp_text *text)
 {
-    if (!(stage->idle_host_ms > 0.3 * gap_ms)) {
-        lp_text_puts(text, stage->before_ms > 0.7 * gap_ms ? " before its first kernel"
-                           : stage->before_ms < 0.3 * gap_ms
+    if (!(stage->idle_host_ms > LITTLE * gap_ms)) {
+        lp_text_puts(text, stage->before_ms > MOST * gap_ms ? " before its first kernel"
+                           : stage->before_ms < LITTLE * gap_ms
                                ? " after its last kernel"
                                : " before its first and after its last kernel");
         return;
     }
-    lp_text_puts(text, stage->idle_host_ms > 0.7 * gap_ms ? " between its kernels"
-                                                          : " between its kernels and around them");
+    lp_text_puts(text, stage->idle_host_ms > MOST * gap_ms
+                           ? " between its kernels"
+                           : " between its kernels and around them");
     if (stage->gap)
         lp_text_printf(text, " (%s)", stage->gap);
 }
 
-bool lp_rule_host_gap(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                      struct lp_text *text)
+static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                     struct lp_text *text)
 {
-    double gap_ms = lp_rule_host_only(stage);
+    double gap_ms = host_only(stage);
     const struct lp_idle_call *call =
         stage->between_call.ms > stage->around_call.ms ? &stage->between_call : &stage->around_call;
 
-    if (!(stage->span_ms > 0 && gap_ms >= HOST_SHARE * stage->step_ms))
+    if (!(stage->span_ms > 0 && gap_ms >= IDLE_SHARE * stage->step_ms))
         return false;
     lp_evidence_add(out, "host_share", gap_ms / stage->step_ms);
     lp_text_printf(
@@ -148,19 +150,25 @@ bool lp_rule_host_gap(const struct lp_stage_facts *stage, struct lp_recommendati
     say_where(stage, gap_ms, text);
     lp_text_puts(text, ": overlap that work (scheduling, sampling, detokenisation) with the GPU, "
                        "or make it cheaper.");
+    if (stage->idle_host_ms > MOST * gap_ms)
+        lp_text_puts(text, " What Python does between kernels goes away where they are captured "
+                           "in a CUDA graph or compiled (torch.compile).");
     say_host_call(call, gap_ms, out, text);
     return true;
 }
 
-double lp_rule_warm_up_loss(const struct lp_stage_facts *stage)
+/* Warm-up is worth a word from this share of the time of the stage on. */
+#define WARM_UP_SHARE 0.02
+
+static double warm_up_loss(const struct lp_stage_facts *stage)
 {
     return stage->first_ms - stage->steady_ms;
 }
 
-bool lp_rule_warm_up(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                     struct lp_text *text)
+static bool warm_up(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                    struct lp_text *text)
 {
-    if (!(lp_rule_warm_up_loss(stage) >= 0.02 * stage->wall_ms))
+    if (!(warm_up_loss(stage) >= WARM_UP_SHARE * stage->wall_ms))
         return false;
     lp_evidence_add(out, "first_ms", stage->first_ms);
     lp_evidence_add(out, "steady_ms", stage->steady_ms);
@@ -174,12 +182,12 @@ bool lp_rule_warm_up(const struct lp_stage_facts *stage, struct lp_recommendatio
 }
 
 /* Idle time without iterations that would give its cause. */
-bool lp_rule_device_idle(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                         struct lp_text *text)
+static bool device_idle(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                        struct lp_text *text)
 {
     double idle_ms = stage->wall_ms - stage->busy_ms;
 
-    if (stage->span_ms > 0 || !(stage->busy_ms > 0 && idle_ms >= 0.3 * stage->wall_ms))
+    if (stage->span_ms > 0 || !(stage->busy_ms > 0 && idle_ms >= IDLE_MOST * stage->wall_ms))
         return false;
     lp_text_puts(text, stage->label);
     say_distance(stage, out, text);
@@ -193,25 +201,30 @@ bool lp_rule_device_idle(const struct lp_stage_facts *stage, struct lp_recommend
 }
 
 /* Warm-up is not counted again. */
-double lp_rule_above_median(const struct lp_stage_facts *stage)
+static double above_median(const struct lp_stage_facts *stage)
 {
-    double warm_up_ms = lp_rule_warm_up_loss(stage) > 0 ? lp_rule_warm_up_loss(stage) : 0;
+    double warm_up_ms = warm_up_loss(stage) > 0 ? warm_up_loss(stage) : 0;
 
     return fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances - warm_up_ms);
 }
 
+/* With fewer calls one slow call decides the p99. Excess of 1 % of the time is that of one call. */
+#define TAIL_CALLS 50
+#define TAIL_RATIO 2
+#define TAIL_SHARE 0.01
+
 bool lp_has_tail(const struct lp_stage_facts *stage)
 {
-    return stage->instances >= 50 && stage->wall_p99_ms / stage->wall_p50_ms >= 2;
+    return stage->instances >= TAIL_CALLS && stage->wall_p99_ms / stage->wall_p50_ms >= TAIL_RATIO;
 }
 
-bool lp_rule_step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                       struct lp_text *text)
+static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                      struct lp_text *text)
 {
     double ratio = stage->wall_p99_ms / stage->wall_p50_ms;
 
     if (!lp_has_tail(stage) ||
-        (lp_rule_warm_up_loss(stage) > 0 && !(lp_rule_above_median(stage) > 0.01 * stage->wall_ms)))
+        (warm_up_loss(stage) > 0 && !(above_median(stage) > TAIL_SHARE * stage->wall_ms)))
         return false;
     lp_evidence_add(out, "p50_ms", stage->wall_p50_ms);
     lp_evidence_add(out, "p99_ms", stage->wall_p99_ms);
@@ -222,17 +235,27 @@ bool lp_rule_step_tail(const struct lp_stage_facts *stage, struct lp_recommendat
     return true;
 }
 
-double lp_rule_launch_idle(const struct lp_stage_facts *stage)
+static double launch_idle(const struct lp_stage_facts *stage)
 {
     return stage->idle_launch_ms;
 }
 
-double lp_rule_wait_idle(const struct lp_stage_facts *stage)
+static double wait_idle(const struct lp_stage_facts *stage)
 {
     return stage->idle_wait_ms;
 }
 
-double lp_rule_not_busy(const struct lp_stage_facts *stage)
+static double not_busy(const struct lp_stage_facts *stage)
 {
     return stage->wall_ms - stage->busy_ms;
 }
+
+const struct lp_stage_rule lp_idle_rules[] = {
+    { "launch_bound", LP_OF_DEVICE, launch_bound, launch_idle, true },
+    { "waiting", LP_OF_DEVICE, waits, wait_idle, true },
+    { "host_gap", LP_OF_DEVICE, host_gap, host_only, true },
+    { "device_idle", LP_OF_DEVICE, device_idle, not_busy, true },
+    { "warm_up", LP_OF_HOST | LP_ONCE, warm_up, warm_up_loss, true },
+    { "step_tail", LP_OF_HOST, step_tail, above_median, true },
+    { NULL, 0, NULL, NULL, false },
+};

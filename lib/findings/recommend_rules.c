@@ -7,7 +7,8 @@
 #include "lib/findings/limits/limits.h"
 #include "lib/findings/recommend_say.h"
 #include "lib/base/number.h"
-#include "lib/record/host_calls.h"
+#include "lib/profile/fields.h"
+#include "lib/record/stall_reasons.h"
 #include "llmperf/sys/analysis.h"
 
 /* Shares by kernel are of what is charged to the stage itself. */
@@ -15,6 +16,10 @@ static const char *without_nested(const struct lp_stage_facts *stage)
 {
     return stage->holds_stages ? " without nested stages" : "";
 }
+
+/* Shorter kernels mostly start and end; longer ones wait for few threads that do all of the work.
+ */
+#define SHORT_US 10
 
 /* Kernels that lose less of a call are not worth a word. */
 #define LOSS_SHARE 0.03
@@ -56,25 +61,41 @@ static bool is_unfused(const struct lp_stage_facts *stage)
            stage->softmax_ms >= SOFTMAX_SHARE * stage->device_ms;
 }
 
-static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                          struct lp_text *text)
+static void say_longest(const struct lp_waterfall_part *part, struct lp_text *text)
 {
-    const struct lp_waterfall_part *part = stage->worst;
-    const llmperf_kernel_shape *shape = stage->worst_shape;
-
-    if (!names_operator(stage))
-        return false;
-    lp_evidence_add_word(out, "kernel", part->kernel);
-    lp_evidence_add_word(out, "kernel_class", part->kernel_class);
-    lp_evidence_add(out, "duration_ms", part->busy_ms);
-    lp_evidence_add(out, "bound_ms", part->bound_ms);
-    lp_text_printf(text, "In each call of %s, ", stage->label);
-    name_part(part, text);
-    lp_text_printf(text, " take %s ms, %sx their lower bound of %s ms (%s %% of the call)",
-                   N(part->busy_ms), N(part->busy_ms / part->bound_ms), N(part->bound_ms),
-                   PERCENT(part->busy_ms / stage->elapsed_ms));
     if (part->kernel)
         lp_text_printf(text, ". The longest is %s with %s ms", part->kernel, N(part->kernel_ms));
+}
+
+/* ", in 65 kernels of 2.90 us each (4.00 % of the call)": how far they are from their bound says
+ * nothing of kernels that are this small. */
+static void say_small(const struct lp_waterfall_part *part, double share,
+                      struct lp_recommendation *out, struct lp_text *text)
+{
+    double each_us = 1e3 * part->busy_ms / part->calls;
+
+    lp_evidence_add(out, "kernels_per_instance", part->calls);
+    lp_evidence_add(out, "kernel_mean_us", each_us);
+    lp_text_printf(text, ", in %s kernels of %s us each (%s %% of the call)", COUNT(part->calls),
+                   N(each_us), PERCENT(share));
+    say_longest(part, text);
+    lp_text_printf(text,
+                   ". At the rates of the GPU each would take less than %s us: they are too small "
+                   "for these to limit them. ",
+                   COUNT(1e3 * LP_KERNEL_LEAST_MS));
+    lp_text_puts(text, each_us < SHORT_US
+                           ? "Fuse them into fewer kernels; a CUDA graph shortens the gaps between "
+                             "those that remain."
+                           : "Spread the work of each over more thread blocks, or fuse them with "
+                             "their neighbours.");
+}
+
+static void say_rates(const struct lp_waterfall_part *part, const llmperf_kernel_shape *shape,
+                      double share, struct lp_text *text)
+{
+    lp_text_printf(text, ", %sx their lower bound of %s ms (%s %% of the call)",
+                   N(part->busy_ms / part->bound_ms), N(part->bound_ms), PERCENT(share));
+    say_longest(part, text);
     if (shape && !isnan(shape->tflops)) {
         lp_text_puts(text, ": ");
         lp_kernel_shape_words(shape, text);
@@ -84,18 +105,65 @@ static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommen
     if (!shape || !part->source || shape->achievable_source != part->source)
         lp_text_printf(text, " (%s)", part->source ? part->source : "assumed");
     lp_text_puts(text, ".");
+    /* The model counts the logits that a prompt needs. */
+    if (shape && shape->model_operator && strcmp(shape->model_operator, "lm_head") == 0 &&
+        shape->achievable_ms > 2 * part->good_ms)
+        lp_text_puts(text, " It computes more logits than are needed: those of the last position "
+                           "of each prompt.");
+}
+
+static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                          struct lp_text *text)
+{
+    const struct lp_waterfall_part *part = stage->worst;
+    double share;
+
+    if (!names_operator(stage))
+        return false;
+    share = part->busy_ms / stage->elapsed_ms;
+    lp_evidence_add_word(out, "kernel", part->kernel);
+    lp_evidence_add_word(out, "operator", part->region);
+    lp_evidence_add_word(out, "kernel_class", part->kernel_class);
+    lp_evidence_add(out, "duration_ms", part->busy_ms);
+    lp_evidence_add(out, "bound_ms", part->bound_ms);
+    lp_text_printf(text, "In each call of %s, ", stage->label);
+    name_part(part, text);
+    lp_text_printf(text, " take %s ms", N(part->busy_ms));
+    if (lp_part_is_small(part))
+        say_small(part, share, out, text);
+    else
+        say_rates(part, stage->worst_shape, share, text);
     if (is_unfused(stage) && is_of_class(part, "reduction"))
         lp_text_puts(text, " This is attention in separate kernels: use a fused one "
                            "(FlashAttention, scaled_dot_product_attention).");
     return true;
 }
 
+/* Copies that run beside kernels cost less than they take. */
+static double memory_copies(const struct lp_stage_facts *stage)
+{
+    double alone_ms = stage->busy_ms - stage->kernel_ms;
+
+    return alone_ms > 0 ? fmin(stage->memcpy_ms, alone_ms) : stage->memcpy_ms;
+}
+
+/* What the busy time is without. */
+static const char *without_words(double copies_ms, double collective_ms)
+{
+    return copies_ms > 0 && collective_ms > 0 ? " without copies and collectives"
+           : copies_ms > 0                    ? " without copies"
+           : collective_ms > 0                ? " without collectives"
+                                              : "";
+}
+
 static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
     double collective_ms = fmax(0, stage->collective_ms); /* 0 for NaN */
+    double copies_ms = fmax(0, memory_copies(stage));
+    double others_ms = collective_ms + copies_ms;
     double ratio =
-        collective_ms > 0 ? (stage->busy_ms - collective_ms) / stage->floor_ms : stage->floor_ratio;
+        others_ms > 0 ? (stage->busy_ms - others_ms) / stage->floor_ms : stage->floor_ratio;
 
     if (names_operator(stage) || !(stage->floor_ratio >= 1.5) || !(ratio >= 1.5))
         return false;
@@ -104,11 +172,11 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
     lp_text_printf(text, "The kernels of %s run %sx slower than its %s (GPU busy time%s / bound)",
                    stage->label, N(ratio),
                    lp_bound_words(stage->compute_floor_ms, stage->memory_floor_ms),
-                   collective_ms > 0 ? " without collectives" : "");
-    if (stage->top_class && stage->device_ms > 0) {
-        double share = stage->top_class_ms / (stage->device_ms - collective_ms);
+                   without_words(copies_ms, collective_ms));
+    if (stage->top_class && stage->classes_ms > 0) {
+        double share = stage->top_class_ms / stage->classes_ms;
 
-        lp_text_printf(text, "; %s %s (%s %% of its device time%s)",
+        lp_text_printf(text, "; %s %s (%s %% of their time%s)",
                        share > 0.5 ? "mostly" : "the largest class is", stage->top_class,
                        PERCENT(share), without_nested(stage));
         lp_evidence_add_word(out, "top_class", stage->top_class);
@@ -404,6 +472,56 @@ static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommend
     return true;
 }
 
+/* The kernel with most time of a stage */
+
+static bool is_explained(const struct lp_stage_facts *stage)
+{
+    return stage->top_stall && stage->top_stall->share >= STALL_SHARE;
+}
+
+static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                            struct lp_text *text)
+{
+    double share = stage->top_kernel_ms / stage->device_ms;
+
+    if (!stage->top_kernel || !(share >= 0.5) || is_explained(stage) ||
+        stage->floor_ratio <= 1.5) /* near its bound */
+        return false;
+    lp_evidence_add_word(out, "kernel", stage->top_kernel);
+    lp_evidence_add(out, "kernel_share", share);
+    lp_text_printf(
+        text, "One kernel, %s, takes %s %% of the device time of %s%s: study it first, with ncu.",
+        stage->top_kernel, PERCENT(share), stage->label, without_nested(stage));
+    return true;
+}
+
+static bool stalled_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                           struct lp_text *text)
+{
+    const struct lp_stall *stall = stage->top_stall;
+    const struct lp_hot_instruction *hot = stage->top_instruction;
+    const struct lp_stall_reason *reason;
+
+    if (!is_explained(stage))
+        return false;
+    reason = lp_stall_reason_find(stall->reason);
+    lp_evidence_add_word(out, "kernel", stage->top_kernel);
+    lp_evidence_add(out, "kernel_share", stage->top_kernel_ms / stage->device_ms);
+    lp_evidence_add_word(out, "stall_reason", stall->reason);
+    lp_evidence_add(out, "stall_share", stall->share);
+    lp_text_printf(text,
+                   "%s takes %s %% of the device time of %s, and in %s %% of its samples a warp "
+                   "waits for %s (%s)",
+                   stage->top_kernel, PERCENT(stage->top_kernel_ms / stage->device_ms),
+                   stage->label, PERCENT(stall->share), reason->words, stall->reason);
+    if (hot && hot->source)
+        lp_text_printf(text, ", most often at %s", hot->source);
+    else if (hot)
+        lp_text_printf(text, ", most often at offset 0x%" PRIx64, hot->offset);
+    lp_text_printf(text, ": %s.", reason->remedy);
+    return true;
+}
+
 static double above_floor(const struct lp_stage_facts *stage)
 {
     return stage->busy_ms - stage->floor_ms;
@@ -437,25 +555,12 @@ static double small_kernels(const struct lp_stage_facts *stage)
            fmax(loss_of_class(stage, "reduction"), is_unfused(stage) ? stage->softmax_ms : 0);
 }
 
-/* Copies that run beside kernels cost less than they take. */
-static double memory_copies(const struct lp_stage_facts *stage)
-{
-    double alone_ms = stage->busy_ms - stage->kernel_ms;
-
-    return alone_ms > 0 ? fmin(stage->memcpy_ms, alone_ms) : stage->memcpy_ms;
-}
-
 static double waiting(const struct lp_stage_facts *stage)
 {
     return stage->waiting_ms;
 }
 
-const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
-    { "launch_bound", LP_OF_DEVICE, lp_rule_launch_bound, lp_rule_launch_idle, true },
-    { "waiting", LP_OF_DEVICE, lp_rule_waits, lp_rule_wait_idle, true },
-    { "host_gap", LP_OF_DEVICE, lp_rule_host_gap, lp_rule_host_only, true },
-    { "device_idle", LP_OF_DEVICE, lp_rule_device_idle, lp_rule_not_busy, true },
-    { "warm_up", LP_OF_HOST | LP_ONCE, lp_rule_warm_up, lp_rule_warm_up_loss, true },
+const struct lp_stage_rule lp_kernel_rules[] = {
     { "slow_operator", LP_OF_KERNELS, slow_operator, operator_loss, false },
     { "unfused_attention", LP_OF_KERNELS, unfused_attention, softmax, false },
     { "memory_bound", LP_OF_DEVICE, memory_bound, NULL, false },
@@ -465,10 +570,10 @@ const struct lp_stage_rule lp_stage_rules[LP_STAGE_RULES] = {
     { "copy_cast", LP_OF_KERNELS, copy_cast, copies_and_casts, false },
     { "memcpy_in_decode", LP_OF_KERNELS, memcpy_in_decode, memory_copies, true },
     { "allocation_in_decode", LP_OF_DEVICE, allocation_in_decode, NULL, false },
-    { "dominant_kernel", LP_OF_DEVICE, lp_rule_dominant_kernel, NULL, false },
-    { "stalled_kernel", LP_OF_DEVICE, lp_rule_stalled_kernel, NULL, false },
+    { "dominant_kernel", LP_OF_DEVICE, dominant_kernel, NULL, false },
+    { "stalled_kernel", LP_OF_DEVICE, stalled_kernel, NULL, false },
     { "collectives", LP_OF_KERNELS, collectives, transfers, true },
     { "uneven_ranks", LP_OF_KERNELS, uneven_ranks, waiting, true },
     { "slow_kernels", LP_OF_REST, slow_kernels, above_floor, true },
-    { "step_tail", LP_OF_HOST, lp_rule_step_tail, lp_rule_above_median, true },
+    { NULL, 0, NULL, NULL, false },
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about the whole run, and about the kernels with most time. */
+/* Rules about the whole run. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "lib/findings/recommend_say.h"
 #include "lib/profile/fields.h"
+#include "lib/profile/profile.h"
 #include "lib/record/stall_reasons.h"
 
 static bool incomplete_ledger(const struct lp_run_facts *run, struct lp_recommendation *out,
@@ -57,8 +58,9 @@ static void say_device(const struct lp_run_facts *run, double used_ms,
         lp_evidence_add(out, "idle_host_ms", run->idle_host_ms);
         lp_text_printf(
             text,
-            " (not counting %s ms in which the host launched nothing for 1 ms or longer, "
-            "as while it loads or compiles)",
+            " (not counting %s ms of gaps of " LP_HOST_GAP_WORDS
+            " or more in which the host launched nothing: it loads, compiles, schedules, or runs "
+            "Python between launches)",
             N(run->idle_host_ms));
     }
 }
@@ -118,15 +120,16 @@ static bool idle_host(const struct lp_run_facts *run, struct lp_recommendation *
                       struct lp_text *text)
 {
     if (!run->device_usable || run->marked || is_idle(run) ||
-        !(run->idle_host_ms >= 0.3 * run->span_ms))
+        !(run->idle_host_ms >= IDLE_MOST * run->span_ms))
         return false;
     lp_evidence_add(out, "idle_host_ms", run->idle_host_ms);
     lp_evidence_add(out, "span_ms", run->span_ms);
     out->advice.severity = LLMPERF_SEVERITY_LOW;
     lp_text_printf(text,
                    "From its first to its last work (%s ms) the GPU had nothing to do for %s ms "
-                   "because the host launched nothing for 1 ms or longer: loading, compilation, "
-                   "tokenisation or scheduling. Marked stages show whether this is in them.",
+                   "because the host launched nothing for " LP_HOST_GAP_WORDS
+                   " or longer: loading, compilation, tokenisation, scheduling, or Python between "
+                   "launches. Marked stages show whether this is in them.",
                    N(run->span_ms), N(run->idle_host_ms));
     return true;
 }
@@ -145,57 +148,6 @@ static bool short_run(const struct lp_run_facts *run, struct lp_recommendation *
                    "%s was called %s: warm-up cannot be told from its usual time. 4 calls or more "
                    "show the steady time, 50 or more its percentiles and slow calls.",
                    run->rare_stage, times[run->rare_calls]);
-    return true;
-}
-
-/* The kernel with most time of a stage */
-
-static bool is_explained(const struct lp_stage_facts *stage)
-{
-    return stage->top_stall && stage->top_stall->share >= STALL_SHARE;
-}
-
-bool lp_rule_dominant_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                             struct lp_text *text)
-{
-    double share = stage->top_kernel_ms / stage->device_ms;
-
-    if (!stage->top_kernel || !(share >= 0.5) || is_explained(stage) ||
-        stage->floor_ratio <= 1.5) /* near its bound */
-        return false;
-    lp_evidence_add_word(out, "kernel", stage->top_kernel);
-    lp_evidence_add(out, "kernel_share", share);
-    lp_text_printf(
-        text, "One kernel, %s, takes %s %% of the device time of %s%s: study it first, with ncu.",
-        stage->top_kernel, PERCENT(share), stage->label,
-        stage->holds_stages ? " without nested stages" : "");
-    return true;
-}
-
-bool lp_rule_stalled_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                            struct lp_text *text)
-{
-    const struct lp_stall *stall = stage->top_stall;
-    const struct lp_hot_instruction *hot = stage->top_instruction;
-    const struct lp_stall_reason *reason;
-
-    if (!is_explained(stage))
-        return false;
-    reason = lp_stall_reason_find(stall->reason);
-    lp_evidence_add_word(out, "kernel", stage->top_kernel);
-    lp_evidence_add(out, "kernel_share", stage->top_kernel_ms / stage->device_ms);
-    lp_evidence_add_word(out, "stall_reason", stall->reason);
-    lp_evidence_add(out, "stall_share", stall->share);
-    lp_text_printf(text,
-                   "%s takes %s %% of the device time of %s, and in %s %% of its samples a warp "
-                   "waits for %s (%s)",
-                   stage->top_kernel, PERCENT(stage->top_kernel_ms / stage->device_ms),
-                   stage->label, PERCENT(stall->share), reason->words, stall->reason);
-    if (hot && hot->source)
-        lp_text_printf(text, ", most often at %s", hot->source);
-    else if (hot)
-        lp_text_printf(text, ", most often at offset 0x%" PRIx64, hot->offset);
-    lp_text_printf(text, ": %s.", reason->remedy);
     return true;
 }
 
@@ -218,7 +170,7 @@ static const char *limiter_of(const struct lp_ncu_kernel *kernel)
                    { "the number of blocks", kernel->limit_blocks } };
     size_t least = 0;
 
-    for (size_t i = 1; i < sizeof(limits) / sizeof(limits[0]); i++)
+    for (size_t i = 1; i < LP_LENGTH(limits); i++)
         if (limits[i].blocks < limits[least].blocks || isnan(limits[least].blocks))
             least = i;
     return isnan(limits[least].blocks) ? NULL : limits[least].name;
@@ -315,11 +267,12 @@ static bool measured_kernel(const struct lp_run_facts *run, struct lp_recommenda
     return true;
 }
 
-const struct lp_run_rule lp_run_rules[LP_RUN_RULES] = {
+const struct lp_run_rule lp_run_rules[] = {
     { "incomplete_ledger", incomplete_ledger },
     { "measured_kernel", measured_kernel },
     { "idle_device", idle_device },
     { "idle_host", idle_host },
     { "outside_regions", outside_regions },
     { "short_run", short_run },
+    { NULL, NULL },
 };

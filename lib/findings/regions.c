@@ -244,10 +244,27 @@ int lp_regions_add(struct lp_findings *findings)
     return 0;
 }
 
+const struct lp_region_finding *lp_rows_of(const struct lp_findings *findings, const char *path)
+{
+    size_t at = path ? lp_profile_find_region(findings->profile, path) : findings->regions.count;
+    const struct lp_region_finding *row = findings->regions.items + at;
+
+    return at < findings->regions.count && strcmp(row->stats.path, path) == 0 ? row : NULL;
+}
+
+const struct lp_region_finding *lp_rows_next(const struct lp_findings *findings,
+                                             const struct lp_region_finding *row)
+{
+    const struct lp_region_finding *end = findings->regions.items + findings->regions.count;
+
+    return row + 1 < end && strcmp(row[1].stats.path, row->stats.path) == 0 ? row + 1 : NULL;
+}
+
 bool lp_findings_is_first(const struct lp_findings *findings, size_t region)
 {
-    return region == 0 || strcmp(findings->regions.items[region - 1].stats.path,
-                                 findings->regions.items[region].stats.path) != 0;
+    const struct lp_region_finding *row = &findings->regions.items[region];
+
+    return lp_rows_of(findings, row->stats.path) == row;
 }
 
 bool lp_findings_is_empty(const struct lp_findings *findings)

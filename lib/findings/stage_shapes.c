@@ -98,17 +98,16 @@ static bool is_nested(const struct stage *stage, const llmperf_kernel_shape *row
 /* Over the processes of a path. */
 static uint64_t collected_calls(const struct stage *stage)
 {
+    const struct lp_findings *findings = stage->findings;
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < stage->findings->regions.count; i++) {
-        const struct lp_region_finding *region = &stage->findings->regions.items[i];
-
-        if (strcmp(region->stats.path, stage->stats->path) != 0 ||
-            region->stats.device != stage->stats->device)
+    for (const struct lp_region_finding *row = lp_rows_of(findings, stage->stats->path); row;
+         row = lp_rows_next(findings, row)) {
+        if (row->stats.device != stage->stats->device)
             continue;
-        if (region->collected_calls == LLMPERF_UNKNOWN)
+        if (row->collected_calls == LLMPERF_UNKNOWN)
             return 0;
-        sum += region->collected_calls;
+        sum += row->collected_calls;
     }
     return sum;
 }
@@ -192,9 +191,9 @@ static int add_homes(struct stage *stage)
 static bool is_at_home(const struct stage *stage, const struct member *member, const char *home)
 {
     for (size_t i = 0; !home && i < stage->homes.count; i++)
-        if (member->label && lp_compare_text(member->label, stage->homes.items[i]) == 0)
+        if (member->label && lp_text_same(member->label, stage->homes.items[i]))
             return false; /* the rest */
-    return !home || lp_compare_text(member->label, home) == 0;
+    return !home || lp_text_same(member->label, home);
 }
 
 /* Kinds of layers of a model are few; further ones share the last bit. */
@@ -237,7 +236,7 @@ static int read_products(const struct stage *stage, const char *home, struct lp_
                                 .differs = row->differs };
 
         if (strcmp(row->stage, stage->stats->label) == 0 && row->products &&
-            lp_compare_text(home_of(stage, row->name), home) == 0)
+            lp_text_same(home_of(stage, row->name), home))
             status = lp_gemms_read(gemms, &like, row->layers, lp_peak_tflops(limits, row->dtype),
                                    row->products);
     }
@@ -502,13 +501,12 @@ static void match_attention(const struct stage *stage)
 /* A path has a row for each process. */
 static bool is_first(const struct lp_findings *findings, size_t region)
 {
-    const llmperf_region_stats *stats = &findings->regions.items[region].stats;
+    const struct lp_region_finding *row = &findings->regions.items[region];
+    const struct lp_region_finding *first = lp_rows_of(findings, row->stats.path);
 
-    for (size_t i = 0; i < region; i++)
-        if (strcmp(findings->regions.items[i].stats.path, stats->path) == 0 &&
-            findings->regions.items[i].stats.device == stats->device)
-            return false;
-    return true;
+    while (first->stats.device != row->stats.device)
+        first++;
+    return first == row;
 }
 
 /* Kernels of both classes have a reason until their shape is found. */

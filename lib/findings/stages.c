@@ -225,7 +225,7 @@ const char *lp_stage_reason(const struct lp_stage_row *row, const char *field)
         { "mfu_at_clock", LP_STAGE_CLOCK },
     };
 
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(fields); i++)
         if (strcmp(fields[i].field, field) == 0)
             return row->reasons[fields[i].fact] || !is_limit(field)
                        ? row->reasons[fields[i].fact]
@@ -247,21 +247,18 @@ struct lp_stage_sum lp_stage_sum_of(const struct lp_findings *findings, const ch
     const llmperf_region_stats *before = NULL;
     struct lp_stage_sum sum = { 0 };
 
-    for (size_t i = lp_profile_find_region(findings->profile, path); i < findings->regions.count;
-         i++) {
-        const llmperf_region_stats *region = &findings->regions.items[i].stats;
+    for (const struct lp_region_finding *row = lp_rows_of(findings, path); row;
+         row = lp_rows_next(findings, row)) {
+        const llmperf_region_stats *region = &row->stats;
         bool again;
 
-        if (strcmp(region->path, path) != 0)
-            break;
         if (device >= 0 && region->device != device)
             continue;
         /* Wall times repeat in the rows of a process's GPUs. */
         again = before && before->process_id == region->process_id;
         before = region;
         sum.rows++;
-        sum.time_ms +=
-            fmax(0, time_of(findings, &findings->regions.items[i])); /* NaN counts as 0 */
+        sum.time_ms += fmax(0, time_of(findings, row)); /* NaN counts as 0 */
         sum.busy_ms += fmax(0, region->gpu_busy_ms);
         sum.idle_ms += fmax(0, region->idle_ms);
         if (again)
@@ -309,9 +306,9 @@ struct lp_stage_spread lp_stage_spread_of(const struct lp_findings *findings, co
     struct lp_stage_spread spread = { UINT64_MAX, 0,    none, none, none, none,
                                       none,       none, none, none, none, NULL };
 
-    for (size_t i = 0; i < findings->regions.count; i++)
-        if (strcmp(findings->regions.items[i].stats.path, path) == 0 &&
-            findings->regions.items[i].stats.instances > 0)
-            add_row(&spread, &findings->regions.items[i]);
+    for (const struct lp_region_finding *row = lp_rows_of(findings, path); row;
+         row = lp_rows_next(findings, row))
+        if (row->stats.instances > 0)
+            add_row(&spread, row);
     return spread;
 }

@@ -133,13 +133,10 @@ static void put_compute(const struct difference *of, struct lp_text *text)
 /* Time of a call in which the GPU has no work; NaN: not known. */
 static double idle_of(const struct lp_findings *findings, const struct lp_rank *rank)
 {
-    for (size_t i = 0; i < findings->regions.count; i++) {
-        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
-
-        if (strcmp(stats->path, rank->region) == 0 && stats->device == rank->device &&
-            stats->process_id == rank->process_id)
-            return stats->idle_ms / (double)rank->instances;
-    }
+    for (const struct lp_region_finding *row = lp_rows_of(findings, rank->region); row;
+         row = lp_rows_next(findings, row))
+        if (row->stats.device == rank->device && row->stats.process_id == rank->process_id)
+            return row->stats.idle_ms / (double)rank->instances;
     return NAN;
 }
 

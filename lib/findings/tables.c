@@ -68,11 +68,6 @@ static int add_captures(struct lp_tables *tables, const llmperf_profile *profile
 
 /* Windows */
 
-static int compare(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Order of a window's kernel rows: is this row of an earlier window, this one, or a later one? */
 static int order_of(const llmperf_profile *profile, size_t index,
                     const llmperf_window_stats *window)
@@ -81,8 +76,8 @@ static int order_of(const llmperf_profile *profile, size_t index,
     int order;
 
     llmperf_profile_window_kernel(profile, index, &kernel);
-    order = compare(kernel.process_id, window->process_id);
-    return order ? order : compare(kernel.window, window->number);
+    order = LP_ORDER(kernel.process_id, window->process_id);
+    return order ? order : LP_ORDER(kernel.window, window->number);
 }
 
 static int add_windows(struct lp_tables *tables, const llmperf_profile *profile)
@@ -123,15 +118,9 @@ static int compare_names(const void *left, const void *right)
 static int compare_times(const void *left, const void *right)
 {
     const struct lp_kernel_total *a = left, *b = right;
-    int order = (a->total_ms < b->total_ms) - (a->total_ms > b->total_ms);
+    int order = LP_ORDER(b->total_ms, a->total_ms);
 
     return order ? order : strcmp(a->name, b->name);
-}
-
-static void sort_kernels(struct lp_tables *tables, int (*by)(const void *, const void *))
-{
-    if (tables->kernels.count > 0)
-        qsort(tables->kernels.items, tables->kernels.count, sizeof(*tables->kernels.items), by);
 }
 
 /* Merge adjacent rows with the same name. */
@@ -162,16 +151,15 @@ static int add_kernels(struct lp_tables *tables, const llmperf_profile *profile)
     if (lp_vector_reserve(&tables->kernels, count) < 0)
         return LLMPERF_ENOMEM;
     for (size_t i = 0; i < count; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(profile, i, &kernel);
         tables->kernels.items[tables->kernels.count++] =
-            (struct lp_kernel_total){ kernel.short_name, kernel.calls, 1,
-                                      kernel.total_ms,   NAN,          kernel.share };
+            (struct lp_kernel_total){ kernel->short_name, kernel->calls, 1,
+                                      kernel->total_ms,   NAN,           kernel->share };
     }
-    sort_kernels(tables, compare_names);
+    lp_vector_sort(&tables->kernels, compare_names);
     join_kernels(tables);
-    sort_kernels(tables, compare_times);
+    lp_vector_sort(&tables->kernels, compare_times);
     for (size_t i = 0; i < tables->kernels.count; i++)
         tables->kernels.items[i].mean_ms =
             tables->kernels.items[i].total_ms / (double)tables->kernels.items[i].calls;
@@ -251,7 +239,7 @@ static int compare_classes(const void *left, const void *right)
     int order = compare_text(a->stage, b->stage);
 
     if (!order)
-        order = (a->total_ms < b->total_ms) - (a->total_ms > b->total_ms);
+        order = LP_ORDER(b->total_ms, a->total_ms);
     return order ? order : strcmp(a->kernel_class, b->kernel_class);
 }
 
@@ -276,18 +264,16 @@ int lp_class_totals_init(struct lp_class_totals *totals, const llmperf_profile *
     *totals = (struct lp_class_totals){ 0 };
     status = index_regions(&rows, profile);
     for (size_t i = 0; status == 0 && i < lp_row_count(profile, LP_ROW_KERNEL); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(profile, i, &kernel);
         status =
-            add_class(totals, stage_of(&rows, profile, kernel.region), kernel_classes[i], &kernel);
+            add_class(totals, stage_of(&rows, profile, kernel->region), kernel_classes[i], kernel);
     }
     lp_hashmap_clear(&rows);
     if (status < 0)
         return status;
     share_rows(totals);
-    if (totals->rows.count > 0)
-        qsort(totals->rows.items, totals->rows.count, sizeof(*totals->rows.items), compare_classes);
+    lp_vector_sort(&totals->rows, compare_classes);
     return 0;
 }
 

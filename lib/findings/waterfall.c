@@ -36,8 +36,11 @@ static const struct {
     { "norm", { "norm", NULL, NULL }, "norm" },
     { "final_norm", { "norm", NULL, NULL }, "norm" },
     { "embedding", { "embed", NULL, NULL }, "copy/cast" },
+    { "activation", { "act", "mlp", "ffn" }, "elementwise" },
+    { "residual", { "residual", NULL, NULL }, "elementwise" },
+    { "sampling", { "sampl", "head", "logits" }, "sampling" },
 };
-#define HOMES (sizeof(homes) / sizeof(homes[0]))
+#define HOMES LP_LENGTH(homes)
 
 struct builder {
     const struct lp_findings *findings;
@@ -80,8 +83,8 @@ static struct lp_waterfall_part *find_part(struct builder *builder,
     for (size_t i = 0; i < builder->out->parts.count; i++) {
         struct lp_waterfall_part *part = &builder->out->parts.items[i];
 
-        if (part->kind == like->kind && lp_compare_text(part->region, like->region) == 0 &&
-            lp_compare_text(part->kernel_class, like->kernel_class) == 0)
+        if (part->kind == like->kind && lp_text_same(part->region, like->region) &&
+            lp_text_same(part->kernel_class, like->kernel_class))
             return part;
     }
     return add_part(builder, like) < 0 ? NULL
@@ -186,11 +189,10 @@ static int add_kernels(struct builder *builder)
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(findings->profile, i, &kernel);
-        if (kernel.total_ms > 0 && lp_region_is_in(kernel.region, builder->stage->stats.path))
-            status = add_kernel(builder, &kernel,
+        if (kernel->total_ms > 0 && lp_region_is_in(kernel->region, builder->stage->stats.path))
+            status = add_kernel(builder, kernel,
                                 findings->classes ? findings->kernel_classes.items[i] : NULL);
     }
     return status;
@@ -200,10 +202,7 @@ static int add_kernels(struct builder *builder)
 
 static bool has_word(const char *label, const char *word)
 {
-    for (; label && word && *label; label++)
-        if (strncasecmp(label, word, strlen(word)) == 0)
-            return true;
-    return false;
+    return label && word && strcasestr(label, word);
 }
 
 int lp_operator_points(const char *operator_name, const char *label)
@@ -216,25 +215,50 @@ int lp_operator_points(const char *operator_name, const char *label)
     return has_word(label, operator_name) ? 1 : 0;
 }
 
-static int points_of(const struct lp_waterfall_part *part, const char *const words[3],
-                     const char *kernel_class)
-{
-    bool same_class = part->kernel_class && strcmp(part->kernel_class, kernel_class) == 0;
-    bool first = has_word(part->region, words[0]);
-    bool other = has_word(part->region, words[1]) || has_word(part->region, words[2]);
+struct home {
+    struct lp_waterfall_part *part; /* NULL: none fits */
+    bool own;   /* its kernels read the operator's inputs and write its outputs */
+    bool alone; /* and those of no other operator */
+};
 
-    return (first ? 4 : other ? 2 : 0) + same_class;
+static bool is_of_class(const struct lp_waterfall_part *part, const char *kernel_class)
+{
+    return part->kernel_class && strcmp(part->kernel_class, kernel_class) == 0;
+}
+
+static bool names_operator(const char *label)
+{
+    for (size_t i = 0; i < HOMES; i++)
+        if (lp_operator_points(homes[i].operator, label) > 0)
+            return true;
+    return false;
+}
+
+/* A norm that adds the residual in the same kernel, which it reads and writes: such as
+ * fused_add_rms_norm_kernel. */
+static struct lp_waterfall_part *norm_that_adds(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->out->parts.count; i++) {
+        struct lp_waterfall_part *part = &builder->out->parts.items[i];
+
+        if (is_of_class(part, "norm") &&
+            (has_word(part->kernel, "add") || has_word(part->kernel, "residual")))
+            return part;
+    }
+    return NULL;
 }
 
 /* The part that an operator's kernels are in: by the name of its region and by its class, of equal
- * ones the longest. NULL: none fits. */
-static struct lp_waterfall_part *home_of(struct builder *builder, const char *operator)
+ * ones the longest. */
+static struct home home_of(struct builder *builder, const char *operator)
 {
     static const char *const none[3] = { NULL, NULL, NULL };
     const char *const *words = none, *kernel_class = "GEMM";
-    struct lp_waterfall_part *best = NULL;
+    struct home best = { NULL, true, false };
     int best_points = 0;
 
+    if (strcmp(operator, "residual") == 0 && (best.part = norm_that_adds(builder)))
+        return best;
     for (size_t i = 0; i < HOMES; i++)
         if (strcmp(homes[i].operator, operator) == 0) {
             words = homes[i].words;
@@ -242,12 +266,20 @@ static struct lp_waterfall_part *home_of(struct builder *builder, const char *op
         }
     for (size_t i = 0; i < builder->out->parts.count; i++) {
         struct lp_waterfall_part *part = &builder->out->parts.items[i];
-        int points = points_of(part, words, kernel_class);
+        bool same_class = is_of_class(part, kernel_class);
+        bool first = has_word(part->region, words[0]);
+        bool other = has_word(part->region, words[1]) || has_word(part->region, words[2]);
+        int points = (first ? 8 : other ? 4 : 0) + (same_class ? 2 : 0);
 
         if (part->kind != LP_PART_KERNELS || points == 0)
             continue;
-        if (points > best_points || (points == best_points && part->busy_ms > best->busy_ms)) {
-            best = part;
+        /* Work by element in a region that is named for another operator is that one's. */
+        if (points == 2 && !names_operator(part->region))
+            points++;
+        else if (points == 2 && is_of_class(part, "elementwise"))
+            same_class = false;
+        if (points > best_points || (points == best_points && part->busy_ms > best.part->busy_ms)) {
+            best = (struct home){ part, first || same_class, first || same_class };
             best_points = points;
         }
     }
@@ -339,7 +371,31 @@ static const char *why_no_operators(const struct builder *builder)
     return NULL;
 }
 
-/* Give each operator's lower bound to the kernels that compute it. */
+/* Give an operator's lower bound to the kernels that compute it. What passes between operators that
+ * share a kernel stays on chip: only as many inputs and outputs move as there are kernels. */
+static void take_operator(struct builder *builder, const struct lp_stage_operator *row,
+                          double calls)
+{
+    const struct lp_limits *limits = &builder->findings->limits;
+    struct home home = home_of(builder, row->name);
+    struct lp_waterfall_part *part = home.part;
+    double moved, bound_ms, cached_ms, ratio;
+
+    if (!part)
+        return;
+    moved =
+        home.own ? row->activation_bytes * fmin(1, part->calls / fmax(part->own_kernels, 1)) : 0;
+    bound_ms = lp_bound_ms(limits, row->dtype, row->flops / calls, (row->bytes + moved) / calls);
+    cached_ms = lp_bound_ms(limits, row->dtype, row->flops / calls, row->bytes / calls);
+    if (!(bound_ms > 0))
+        return;
+    ratio = good_ratio(limits, row, &part->source);
+    part->bound_ms = fmax(part->bound_ms, 0) + bound_ms;
+    part->cached_ms += cached_ms;
+    part->good_ms += fmax(bound_ms * (ratio > 0 ? ratio : 1 / LP_ACHIEVABLE),
+                          home.alone ? row->kernels * LP_KERNEL_LEAST_MS : 0);
+}
+
 static void take_operators(struct builder *builder)
 {
     const llmperf_region_stats *stats = &builder->stage->stats;
@@ -347,28 +403,25 @@ static void take_operators(struct builder *builder)
     double flops = (double)stats->flops, bytes = (double)stats->bytes, model_bytes = 0;
 
     take_nested(builder, &flops, &bytes);
-    for (size_t i = 0; i < profile->stage_operators.count; i++)
-        if (strcmp(profile->stage_operators.items[i].stage, stats->label) == 0)
-            model_bytes += profile->stage_operators.items[i].bytes;
     for (size_t i = 0; i < profile->stage_operators.count; i++) {
         const struct lp_stage_operator *row = &profile->stage_operators.items[i];
-        struct lp_waterfall_part *part;
-        double bound_ms, calls, ratio;
+        struct home home = { NULL, false, false };
 
-        if (strcmp(row->stage, stats->label) != 0)
-            continue;
-        calls = (double)stats->instances * model_bytes / bytes;
-        bound_ms = lp_bound_ms(&builder->findings->limits, row->dtype, row->flops / calls,
-                               row->bytes / calls);
-        if (!(bound_ms > 0) || !(part = home_of(builder, row->name)))
-            continue;
-        ratio = good_ratio(&builder->findings->limits, row, &part->source);
-        part->bound_ms = fmax(part->bound_ms, 0) + bound_ms;
-        part->good_ms += bound_ms * (ratio > 0 ? ratio : 1 / LP_ACHIEVABLE);
+        if (strcmp(row->stage, stats->label) == 0) {
+            model_bytes += row->bytes;
+            home = home_of(builder, row->name);
+        }
+        if (home.alone && home.part)
+            home.part->own_kernels += row->kernels;
     }
+    for (size_t i = 0; i < profile->stage_operators.count; i++)
+        if (strcmp(profile->stage_operators.items[i].stage, stats->label) == 0)
+            take_operator(builder, &profile->stage_operators.items[i],
+                          (double)stats->instances * model_bytes / bytes);
 }
 
-/* Kernels faster than their bound computed something else: their bound is not known. */
+/* Kernels faster than their bound found their inputs in a cache; if they are faster than without
+ * any, they computed something else, and their bound is not known. */
 static double settle_bounds(struct builder *builder)
 {
     double sum = 0;
@@ -376,6 +429,8 @@ static double settle_bounds(struct builder *builder)
     for (size_t i = 0; i < builder->out->parts.count; i++) {
         struct lp_waterfall_part *part = &builder->out->parts.items[i];
 
+        if (part->bound_ms > part->busy_ms)
+            part->bound_ms = part->cached_ms > 0 ? part->cached_ms : (double)NAN;
         if (part->bound_ms > part->busy_ms)
             part->bound_ms = NAN;
         if (isnan(part->bound_ms))
@@ -411,6 +466,11 @@ static int add_bounds(struct builder *builder)
     return status < 0 ? status : add_fixed(builder, LP_PART_BOUND, bound_ms, 0);
 }
 
+bool lp_part_is_small(const struct lp_waterfall_part *part)
+{
+    return part->bound_ms < part->calls * LP_KERNEL_LEAST_MS;
+}
+
 double lp_part_loss(const struct lp_waterfall_part *part)
 {
     return part->kind == LP_PART_KERNELS && !isnan(part->bound_ms) ? part->busy_ms - part->good_ms
@@ -433,7 +493,7 @@ static int compare_parts(const void *left, const void *right)
 
     if (a->kind != b->kind)
         return (int)a->kind - (int)b->kind;
-    return (a->ms < b->ms) - (a->ms > b->ms);
+    return LP_ORDER(b->ms, a->ms);
 }
 
 /* Mean over the calls after warm-up; of a sampled stage estimated for all but the first, if there
@@ -471,7 +531,7 @@ static int fill(struct builder *builder, const struct lp_stage_iterations *itera
         status = add_fixed(builder, LP_PART_OVERLAP, busy_ms - busy_of(builder->out), unknown);
     if (status == 0)
         status = add_bounds(builder);
-    for (size_t i = 0; status == 0 && i < sizeof(idle) / sizeof(idle[0]); i++) {
+    for (size_t i = 0; status == 0 && i < LP_LENGTH(idle); i++) {
         ms = mean_of(builder, iterations, idle[i].time, &half_ms);
         status = add_fixed(builder, idle[i].kind, ms - taken[i], half_ms);
     }
@@ -479,9 +539,7 @@ static int fill(struct builder *builder, const struct lp_stage_iterations *itera
         status =
             add_fixed(builder, LP_PART_PROFILER,
                       cost->launch_ms + cost->host_ms + cost->before_ms + cost->after_ms, unknown);
-    if (builder->out->parts.count > 0)
-        qsort(builder->out->parts.items, builder->out->parts.count,
-              sizeof(struct lp_waterfall_part), compare_parts);
+    lp_vector_sort(&builder->out->parts, compare_parts);
     return status;
 }
 
@@ -523,6 +581,14 @@ int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_finding
         status = fill(&builder, iterations);
     }
     return status;
+}
+
+const struct lp_waterfall *lp_waterfall_of(const struct lp_waterfalls *waterfalls, const char *path)
+{
+    for (size_t i = 0; i < waterfalls->rows.count; i++)
+        if (strcmp(waterfalls->rows.items[i].region, path) == 0)
+            return &waterfalls->rows.items[i];
+    return NULL;
 }
 
 void lp_waterfalls_clear(struct lp_waterfalls *waterfalls)

@@ -45,9 +45,11 @@ struct lp_waterfall_part {
     double half_ms; /* half of the 95 % interval of ms and busy_ms: the sum of those of its kernels;
                        0: all calls were collected; NaN: no interval */
     double busy_ms; /* KERNELS, NESTED: duration; NaN: other parts */
-    double bound_ms; /* KERNELS: lower bound of the model's operators that they are; NaN:
-                        no operator is known to be theirs */
-    double good_ms;  /* KERNELS with a bound: at the rates that good kernels reach (achievable.h) */
+    double bound_ms;    /* KERNELS: lower bound of the model's operators that they are; NaN:
+                           no operator is known to be theirs */
+    double cached_ms;   /* the same if all activations stay in caches */
+    double own_kernels; /* of operators whose own kernels these are, if none was fused */
+    double good_ms; /* KERNELS with a bound: at the rates that good kernels reach (achievable.h) */
     const char *source; /* where these rates are from; NULL: 80 % of the bound, assumed */
     double calls;       /* KERNELS, NESTED: how many ran */
     const char *kernel; /* KERNELS: the one with most time */
@@ -67,6 +69,9 @@ struct lp_waterfall_kernel {
  * one ran. */
 double lp_kernel_spread(const llmperf_kernel_stats *kernel);
 
+/** Documents show parts below this share of the elapsed time as one. */
+#define LP_SMALL_PART 0.02
+
 /** The parts add up to elapsed_ms. */
 struct lp_waterfall {
     const char *region;         /* path of the stage */
@@ -76,6 +81,9 @@ struct lp_waterfall {
     LP_VECTOR(struct lp_waterfall_part) parts; /* by kind; of each the longest first */
     LP_VECTOR(struct lp_waterfall_kernel) kernels;
 };
+
+/** Are the kernels so short at the rates of the GPU that these do not limit them? */
+bool lp_part_is_small(const struct lp_waterfall_part *part);
 
 /** Time a call that kernels lose against what good kernels reach, ms; NaN: their bound is not
  * known. */
@@ -96,6 +104,11 @@ struct lp_waterfalls {
 /** Of each stage that advice is about, from the rest of the findings. 0 or LLMPERF_ENOMEM. Clear
  * them afterwards in both cases. */
 int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_findings *findings);
+
+/** The waterfall of the stage with this path; NULL: none. */
+const struct lp_waterfall *lp_waterfall_of(const struct lp_waterfalls *waterfalls,
+                                           const char *path);
+
 void lp_waterfalls_clear(struct lp_waterfalls *waterfalls);
 
 #endif

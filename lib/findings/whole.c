@@ -10,7 +10,7 @@
 #include "lib/findings/findings.h"
 #include "lib/profile/profile.h"
 
-#define GPUS_MOST 64u /* that are told apart */
+#define GPUS_MOST 64u /* more are not counted */
 
 static const char *program_of(const struct lp_findings *findings)
 {
@@ -150,11 +150,10 @@ static void add_row(struct lp_overall *overall, const struct lp_region_finding *
 static void add_stage(struct lp_overall *overall, const struct lp_findings *findings,
                       const char *path)
 {
-    for (size_t i = lp_profile_find_region(findings->profile, path);
-         i < findings->regions.count && strcmp(findings->regions.items[i].stats.path, path) == 0;
-         i++)
-        if (findings->regions.items[i].stats.gpu_busy_ms > 0)
-            add_row(overall, &findings->regions.items[i]);
+    for (const struct lp_region_finding *row = lp_rows_of(findings, path); row;
+         row = lp_rows_next(findings, row))
+        if (row->stats.gpu_busy_ms > 0)
+            add_row(overall, row);
 }
 
 void lp_overall_set(struct lp_overall *overall, const struct lp_findings *findings)

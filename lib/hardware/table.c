@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,12 +87,16 @@ static int add_row(struct lp_gpu_table *table, const llmperf_config *config, siz
     return lp_vector_push(&table->rows, row) < 0 ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
 }
 
-static int add_file(struct lp_gpu_table *table, const char *path)
+static int add_file(void *context, const char *path)
 {
+    struct lp_gpu_table *table = context;
+    const char *name = strrchr(path, '/');
     llmperf_config *config;
     size_t count;
     int status;
 
+    if (name && strcmp(name + 1, RATES_NAME) == 0) /* no GPUs: read on its own */
+        return 0;
     if ((status = llmperf_config_open(path, &config)) < 0)
         return status;
     if (lp_vector_push(&table->files, config) < 0) {
@@ -103,35 +106,6 @@ static int add_file(struct lp_gpu_table *table, const char *path)
     count = llmperf_config_length(config, "gpus");
     for (size_t i = 0; status == 0 && i < count; i++)
         status = add_row(table, config, i);
-    return status;
-}
-
-static int is_data_file(const struct dirent *entry)
-{
-    size_t length = strlen(entry->d_name);
-
-    return entry->d_name[0] != '.' && length > 5 &&
-           strcmp(entry->d_name + length - 5, ".yaml") == 0 &&
-           strcmp(entry->d_name, RATES_NAME) != 0;
-}
-
-static int add_folder(struct lp_gpu_table *table, const char *folder)
-{
-    struct dirent **entries;
-    int count = scandir(folder, &entries, is_data_file, alphasort), status = 0;
-
-    if (count < 0)
-        return lp_error(LLMPERF_ENOENT, "%s cannot be read; it should contain the GPUs' data files",
-                        folder);
-    for (int i = 0; i < count; i++) {
-        char *path = status == 0 ? lp_path_join(folder, entries[i]->d_name) : NULL;
-
-        if (status == 0)
-            status = path ? add_file(table, path) : lp_error(LLMPERF_ENOMEM, "out of memory");
-        free(path);
-        free(entries[i]);
-    }
-    free(entries);
     return status;
 }
 
@@ -145,7 +119,7 @@ int lp_gpu_table_open(struct lp_gpu_table **table_out)
     if (!table || (data && !folder))
         status = lp_error(LLMPERF_ENOMEM, "out of memory");
     else if (folder)
-        status = add_folder(table, folder);
+        status = lp_folder_visit_yaml(folder, add_file, table);
     free(folder);
     if (status < 0)
         lp_gpu_table_free(table);
@@ -301,8 +275,7 @@ int llmperf_hardware_names(char **names_out)
         return lp_error(LLMPERF_EINVAL, "names_out is required");
     if ((status = lp_gpu_table_open(&table)) < 0)
         return status;
-    if (table->rows.count > 0)
-        qsort(table->rows.items, table->rows.count, sizeof(*table->rows.items), compare_names);
+    lp_vector_sort(&table->rows, compare_names);
     lp_text_puts(&text, "");
     for (size_t i = 0; i < table->rows.count; i++)
         lp_text_printf(&text, "%s\n", table->rows.items[i].name);

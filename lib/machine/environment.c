@@ -14,6 +14,7 @@
 #include "lib/config/options.h"
 #include "lib/machine/environment.h"
 #include "lib/machine/software.h"
+#include "lib/machine/program.h"
 #include "lib/device/driver.h"
 #include "lib/hardware/measured_peaks.h"
 #include "lib/output/format/json_writer.h"
@@ -295,7 +296,6 @@ static void add_host(struct lp_json *json)
     lp_json_close(json, '}');
 }
 
-/* argv[0] only: what follows may hold prompts, paths and keys. */
 static void add_program(struct lp_json *json)
 {
     char *line = NULL;
@@ -303,7 +303,7 @@ static void add_program(struct lp_json *json)
 
     if (lp_file_read("/proc/self/cmdline", &line, &size) < 0)
         line = NULL;
-    lp_json_string(json, "program", line && line[0] ? line : NULL);
+    lp_json_string(json, "program", line ? lp_program_of(line, size) : NULL);
     free(line);
 }
 

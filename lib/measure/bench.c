@@ -161,7 +161,7 @@ static int take_times(struct lp_bench *bench, int count, times_vector *times, do
         if (result != 0)
             return lp_cuda_error(&bench->cuda, "cuEventElapsedTime", result);
         if (lp_vector_push(times, (double)ms) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         *total_ms += ms;
     }
     return 0;
@@ -171,7 +171,7 @@ static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
-    return (x > y) - (x < y);
+    return LP_ORDER(x, y);
 }
 
 double lp_median(double *values, size_t count)

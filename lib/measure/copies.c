@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/vector.h"
 
 static const size_t sizes[] = { 1u << 12, 1u << 16, 1u << 20, 1u << 24, 1u << 28 };
-#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+#define SIZES LP_LENGTH(sizes)
 
 struct copy {
     enum { HTOD, DTOH, DTOD } direction;

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "lib/base/status.h"
+#include "lib/base/vector.h"
 #include "lib/device/symbol.h"
 #include "llmperf/api.h"
 
@@ -11,10 +12,7 @@
 
 int lp_cuda_open(struct lp_cuda *cuda)
 {
-    const struct {
-        const char *name;
-        void *function;
-    } functions[] = {
+    const struct lp_symbol functions[] = {
         { "cuDeviceGet", &cuda->device_get },
         { "cuDevicePrimaryCtxRetain", &cuda->context_retain },
         { "cuDevicePrimaryCtxRelease_v2", &cuda->context_release },
@@ -48,15 +46,14 @@ int lp_cuda_open(struct lp_cuda *cuda)
         { "cuGetErrorString", &cuda->error_string },
     };
     void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    const char *missing;
 
     if (!library)
         return lp_error(LLMPERF_ENODEVICE, "NVIDIA driver not available: %s", dlerror());
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        if (!lp_symbol_find(library, functions[i].name, functions[i].function))
-            return lp_error(LLMPERF_ENODEVICE,
-                            "libcuda.so.1 has no %s; install a newer NVIDIA driver",
-                            functions[i].name);
-    return 0;
+    missing = lp_symbols_find(library, functions, LP_LENGTH(functions));
+    return missing ? lp_error(LLMPERF_ENODEVICE,
+                              "libcuda.so.1 has no %s; install a newer NVIDIA driver", missing)
+                   : 0;
 }
 
 int lp_cuda_error(const struct lp_cuda *cuda, const char *what, int result)

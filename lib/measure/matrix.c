@@ -13,6 +13,7 @@
 #include "lib/base/status.h"
 #include "lib/device/symbol.h"
 #include "lib/base/variable.h"
+#include "lib/base/vector.h"
 #include "lib/measure/blaslt_abi.h"
 #include "llmperf/api.h"
 #include "lib/hardware/measured_peaks.h"
@@ -79,7 +80,7 @@ static const struct shape {
     { 8192, 8192, 16384 },
     { 16384, 8192, 8192 },
 };
-#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+#define SHAPES LP_LENGTH(shapes)
 
 /* The sweep: tokens, and weights n x k of linear layers. Smaller weights would measure launches. */
 static const uint64_t sweep_rows[] = { 1, 8, 64, 512, 4096 };
@@ -91,8 +92,8 @@ static const struct {
     { 16384, 4096 },
     { 65536, 8192 },
 };
-#define SWEEP_ROWS    (sizeof(sweep_rows) / sizeof(sweep_rows[0]))
-#define SWEEP_WEIGHTS (sizeof(sweep_weights) / sizeof(sweep_weights[0]))
+#define SWEEP_ROWS    LP_LENGTH(sweep_rows)
+#define SWEEP_WEIGHTS LP_LENGTH(sweep_weights)
 
 /* A repeat of the sweep lasts this long, or has so many products: events take a microsecond. */
 #define SWEEP_REPEAT_MS   0.2
@@ -111,7 +112,7 @@ struct multiplication {
 
 static const char *const sonames[] = { "libcublasLt.so.13", "libcublasLt.so.12",
                                        "libcublasLt.so.11" };
-#define SONAMES (sizeof(sonames) / sizeof(sonames[0]))
+#define SONAMES LP_LENGTH(sonames)
 
 static void *open_in(const char *folder, const char *below)
 {
@@ -144,10 +145,7 @@ static void *open_library(void)
 
 static int find_functions(struct blas *blas, void *library)
 {
-    const struct {
-        const char *name;
-        void *function;
-    } functions[] = {
+    const struct lp_symbol functions[] = {
         { "cublasLtCreate", &blas->create },
         { "cublasLtDestroy", &blas->destroy },
         { "cublasLtMatmulDescCreate", &blas->desc_create },
@@ -161,12 +159,11 @@ static int find_functions(struct blas *blas, void *library)
         { "cublasLtMatmulAlgoGetHeuristic", &blas->propose },
         { "cublasLtMatmul", &blas->multiply },
     };
+    const char *missing = lp_symbols_find(library, functions, LP_LENGTH(functions));
 
-    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
-        if (!lp_symbol_find(library, functions[i].name, functions[i].function))
-            return lp_error(LLMPERF_ENOTSUP, "libcublasLt has no %s; use one of CUDA 11 or newer",
-                            functions[i].name);
-    return 0;
+    return missing ? lp_error(LLMPERF_ENOTSUP, "libcublasLt has no %s; use one of CUDA 11 or newer",
+                              missing)
+                   : 0;
 }
 
 static void close_blas(struct blas *blas, const struct lp_bench *bench)
@@ -390,12 +387,12 @@ void lp_measure_matrix(const struct lp_kernels *kernels, struct lp_bench *bench,
     struct blas blas = { .handle = NULL };
     int status = open_blas(&blas, bench);
 
-    for (size_t i = 0; i < sizeof(products) / sizeof(products[0]); i++) {
+    for (size_t i = 0; i < LP_LENGTH(products); i++) {
         const struct product *product = &products[i];
         struct lp_measured_peak *measured_peak =
             &measured_peaks->items[lp_measured_peak_index(product->dtype)];
 
-        lp_progress("measuring matrix products", i, sizeof(products) / sizeof(products[0]));
+        lp_progress("measuring matrix products", i, LP_LENGTH(products));
         if (status < 0)
             lp_measured_peak_fail(measured_peak);
         else if ((uint32_t)capability < product->least_capability)

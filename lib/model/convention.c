@@ -38,7 +38,7 @@ static const struct convention conventions[] = {
     { "two-n-total", "2 x all decoder parameters, embedding included; no attention", PAIRS_NONE,
       WEIGHTS_ALL, false, false },
 };
-#define CONVENTIONS (sizeof(conventions) / sizeof(conventions[0]))
+#define CONVENTIONS LP_LENGTH(conventions)
 
 static const struct convention *find_convention(const char *name)
 {

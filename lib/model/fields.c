@@ -371,7 +371,7 @@ static bool is_known(const struct lp_fields *fields, const struct lp_yaml_entry 
     for (size_t i = 0; i < reader->used.count; i++)
         if (reader->used.items[i] == entry)
             return true;
-    for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(harmless); i++)
         if (strcmp(entry->key, harmless[i]) == 0)
             return true;
     return lp_yaml_is_null(entry->value);

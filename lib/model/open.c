@@ -12,7 +12,7 @@
 #include "llmperf/sys/config.h"
 
 static const char *const nested_keys[] = { "text_config", "language_config", "llm_config" };
-#define NESTED_KEYS (sizeof(nested_keys) / sizeof(nested_keys[0]))
+#define NESTED_KEYS LP_LENGTH(nested_keys)
 
 static const char *first_architecture(const struct lp_fields *fields)
 {
@@ -179,12 +179,16 @@ static int read_model(const char *source, const struct lp_yaml_node *map, const 
 int llmperf_model_open(const char *name, llmperf_model **model_out)
 {
     struct lp_yaml_tree *tree = NULL;
-    char path[LP_MODEL_PATH_BYTES];
+    char path[LP_MODEL_PATH_BYTES] = "config of the program";
     int status;
 
     if (!name || !*name || !model_out)
         return lp_error(LLMPERF_EINVAL, "model and model_out are required");
-    if ((status = lp_model_find(name, path)) < 0 || (status = lp_yaml_read(path, &tree)) < 0)
+    if (*name == '{')
+        status = lp_yaml_parse(path, name, strlen(name), &tree);
+    else if ((status = lp_model_find(name, path)) == 0)
+        status = lp_yaml_read(path, &tree);
+    if (status < 0)
         return status;
     status = read_model(path, lp_yaml_root(tree), "", model_out);
     lp_yaml_free(tree);

@@ -73,12 +73,12 @@ static const struct {
 
 static const struct family *find_family(const char *name)
 {
-    for (size_t i = 0; name && i < sizeof(same_layers) / sizeof(same_layers[0]); i++)
+    for (size_t i = 0; name && i < LP_LENGTH(same_layers); i++)
         if (strcmp(same_layers[i].name, name) == 0) {
             name = same_layers[i].family;
             break;
         }
-    for (size_t i = 0; name && i < sizeof(families) / sizeof(families[0]); i++)
+    for (size_t i = 0; name && i < LP_LENGTH(families); i++)
         if (strcmp(families[i].type, name) == 0 || strcmp(families[i].architecture, name) == 0)
             return &families[i];
     return NULL;

@@ -13,7 +13,7 @@ static const char *const families[] = { "vit",    "clip_vision_model", "clip",  
 
 const char *lp_vision_family(const char *type)
 {
-    for (size_t i = 0; type && i < sizeof(families) / sizeof(families[0]); i++)
+    for (size_t i = 0; type && i < LP_LENGTH(families); i++)
         if (strcmp(families[i], type) == 0)
             return families[i];
     return NULL;

@@ -59,6 +59,15 @@ static void add_elements(const struct build *build, struct lp_operator *op, lp_u
     op->activations += lp_dtype_bytes(build->step->base, elements);
 }
 
+/* Each view adds to it. */
+static void add_beside(const struct build *build, struct lp_operator *op, const char *name,
+                       lp_u128 elements)
+{
+    op->beside.name = name;
+    op->beside.kernels = 1;
+    op->beside.bytes += lp_dtype_bytes(build->step->base, elements);
+}
+
 static uint64_t round_up(uint64_t value, uint64_t step)
 {
     return (value + step - 1) / step * step;
@@ -118,10 +127,13 @@ static void add_layers(struct build *build, const struct lp_vit *vit, const char
         pair += 2 * vit->heads * d * (at->rows + at->columns);
     op = next(build, "norm", kind, layers, table * layers);
     op->vector += at->tokens * all * c * (2 * LAYER_NORM + RESIDUALS);
+    op->vectors += lp_dtype_bytes(op->dtype, 2 * 2 * at->tokens * all * c);
+    add_beside(build, op, "residual", 2 * RESIDUALS * at->tokens * all * c);
     add_linear(build, "qkv", kind, layers, c, 3 * c, at, count);
     op = next(build, "attention", kind, layers, 0);
     add_flops(op, pair * at->tokens * all, pair * at->padded * all);
     op->vector += SOFTMAX * vit->heads * at->tokens * at->span * all;
+    op->vectors += lp_dtype_bytes(op->dtype, 4 * at->padded * all * c);
     op->heads = op->product_count ? (struct lp_heads){ 0 } /* several views: several kernels */
                                   : heads_of(build, vit, at, count);
     lp_operator_attention(op, vit->heads * count * (at->padded / at->span), at->span, at->span, d);
@@ -129,6 +141,7 @@ static void add_layers(struct build *build, const struct lp_vit *vit, const char
     op = next(build, "mlp", kind, layers, layers * (2 * c * m + m + c));
     add_flops(op, 4 * at->tokens * c * m * all, 4 * at->tokens * c * m * all);
     op->vector += ACTIVATION * at->tokens * m * all;
+    add_beside(build, op, "activation", 2 * at->tokens * m * all);
     add_elements(build, op, at->tokens * 2 * (c + m) * all);
     lp_operator_product(op, 0, 1, at->tokens * count, m, c);
     lp_operator_product(op, 0, 1, at->tokens * count, c, m);
@@ -167,6 +180,7 @@ static void add_vit(struct build *build, const struct lp_vit *vit, struct grid g
 
         op = next(build, "final_norm", vit->name, 1, norms * 2 * vit->width);
         op->vector += norms * LAYER_NORM * tokens * vit->width * count;
+        op->vectors += lp_dtype_bytes(op->dtype, 2 * norms * tokens * vit->width * count);
     }
 }
 

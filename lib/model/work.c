@@ -54,6 +54,7 @@ struct lp_operator *lp_operator_add(struct lp_operators *list, const char *name,
     added->name = name;
     added->layer_kind = layer_kind;
     added->layers = layers;
+    added->kernels = 1;
     return added;
 }
 
@@ -103,6 +104,12 @@ static struct lp_operator *add(const struct build *build, const char *name)
     return added;
 }
 
+/* `elements` of each new token, in all layers. */
+static lp_u128 vector_bytes(const struct build *build, lp_u128 elements)
+{
+    return lp_dtype_bytes(build->step->base, build->step->tokens * elements * build->layers);
+}
+
 /* Matrix product for all new tokens: `whole` weights in the model, `local` weights on this GPU. */
 static void add_product(const struct build *build, struct lp_operator *op, lp_u128 whole,
                         lp_u128 local)
@@ -143,15 +150,21 @@ static void add_norm(const struct build *build, lp_u128 norms, lp_u128 extra, lp
     const struct lp_decoder *decoder = build->decoder;
     struct lp_operator *op = add(build, "norm");
     lp_u128 h = decoder->hidden, cost = decoder->layer_norm ? LAYER_NORM : RMS_NORM;
-    lp_u128 vectors = decoder->layer_norm ? 2 : 1;
+    lp_u128 vectors = decoder->layer_norm ? 2 : 1, inner = 0; /* of queries and keys, latents */
 
-    op->weights = lp_dtype_bytes(build->step->base, (norms * h * vectors + extra) * op->layers);
-    op->vector = build->step->tokens * op->layers * (norms * h * cost + residuals * h);
     if (decoder->kv_rank > 0)
-        op->vector += build->step->tokens * op->layers * RMS_NORM * extra;
+        inner = extra;
     else if (extra)
-        op->vector += build->step->tokens * op->layers * RMS_NORM *
-                      (decoder->heads + decoder->kv_heads) * decoder->head_dim;
+        inner = (lp_u128)(decoder->heads + decoder->kv_heads) * decoder->head_dim;
+    op->weights = lp_dtype_bytes(build->step->base, (norms * h * vectors + extra) * op->layers);
+    op->vector =
+        build->step->tokens * op->layers * (norms * h * cost + residuals * h + RMS_NORM * inner);
+    op->vectors = vector_bytes(build, 2 * (norms * h + inner / build->step->tensor));
+    op->kernels = (uint32_t)norms;
+    /* The sum is read and written; what is added may still be on chip. */
+    if (residuals)
+        op->beside = (struct lp_vector_work){ "residual", vector_bytes(build, 2 * residuals * h),
+                                              (uint32_t)residuals };
 }
 
 static void add_rotation(const struct build *build)
@@ -164,6 +177,7 @@ static void add_rotation(const struct build *build)
                                  build->local.kv_elements / 2; /* query and key */
 
     op->vector = build->step->tokens * op->layers * ROTATION * elements;
+    op->vectors = vector_bytes(build, 2 * elements);
 }
 
 /* Requests of one length: their heads are one batch. */
@@ -218,6 +232,7 @@ static void add_attention(const struct build *build)
     op->vector = pairs * SOFTMAX * (build->decoder->heads / step->tensor);
     op->kv_read = step->read[build->window] * cache;
     op->kv_write = step->tokens * cache;
+    op->vectors = vector_bytes(build, 2 * build->local.out_weights / build->decoder->hidden);
     op->heads = heads_of(build);
     add_attention_products(build, op);
 }
@@ -267,6 +282,8 @@ static struct lp_operator *add_mlp(const struct build *build, const char *name, 
                                         2 * h + matrices * local, plain);
 
     op->vector = build->step->tokens * op->layers * ACTIVATION * local;
+    op->beside = (struct lp_vector_work){ "activation", vector_bytes(build, matrices * local), 1 };
+    op->kernels = 2;
     op->communication = ring_bytes(build);
     lp_operator_product(op, gated ? 1 : 0, 1, build->step->padded, gated ? 2 * local : local, h);
     if (gated)
@@ -341,6 +358,11 @@ static void add_experts(const struct build *build)
     op->vector = lp_divide_up(step->tokens * op->layers * ACTIVATION * decoder->chosen *
                                   decoder->expert_size,
                               step->tensor);
+    op->beside = (struct lp_vector_work){
+        "activation",
+        vector_bytes(build, 3 * (lp_u128)decoder->chosen * decoder->expert_size) / step->tensor,
+        1,
+    };
     op->communication = spread ? exchange_bytes(build) : ring_bytes(build);
 }
 
@@ -398,6 +420,8 @@ static void add_output(struct build *build)
     op->expected = (double)whole * step->useful_rows / (double)step->tensor;
     op->hardware = 2 * h * local * step->rows;
     op->activations = lp_dtype_bytes(op->dtype, step->rows * (h + local));
+    op->beside =
+        (struct lp_vector_work){ "sampling", lp_dtype_bytes(op->dtype, step->rows * local), 1 };
     lp_operator_product(op, 1, 1, step->rows, local, h);
     if (step->rows != step->padded) /* of all positions */
         lp_operator_product(op, 2, 1, step->padded, local, h);

@@ -45,6 +45,14 @@ struct lp_heads {
     double sequences, queries, keys, pairs, bytes;
 };
 
+/** Inputs and outputs of work by element next to an operator: part of its kernels, or in kernels of
+ * its own. */
+struct lp_vector_work {
+    const char *name; /* "activation", "residual", "sampling"; NULL: none */
+    lp_u128 bytes;
+    uint32_t kernels; /* of a layer, if each is one of its own */
+};
+
 struct lp_operator {
     const char *name, *layer_kind;
     uint64_t layers;
@@ -53,7 +61,10 @@ struct lp_operator {
     size_t product_count;                        /* above LP_PRODUCTS_MAX: too many */
     lp_u128 model, vector, hardware;
     lp_u128 weights, kv_read, kv_write, activations, communication;
-    double expected; /* model FLOPs before rounding */
+    lp_u128 vectors; /* inputs and outputs of norm, rope and attention, each moved once */
+    struct lp_vector_work beside;
+    uint32_t kernels; /* of a layer at least, if no operator is fused with another one */
+    double expected;  /* model FLOPs before rounding */
     uint32_t dtype;
 };
 

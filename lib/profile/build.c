@@ -13,14 +13,15 @@
 #include "lib/profile/profile.h"
 #include "llmperf/region.h"
 
-/* NULL: out of memory. */
-static const char *path_text(llmperf_profile *profile, uint32_t node)
+const char *lp_profile_path(llmperf_profile *profile, uint32_t node)
 {
     struct lp_text text = { NULL, 0, 0, false };
     const char *copy;
 
-    lp_path_print(&text, node);
+    if (node == LP_PATH_UNKNOWN)
+        return NULL;
     lp_text_puts(&text, "");
+    lp_path_print(&text, node);
     copy = text.failed ? NULL : lp_profile_text(profile, text.bytes);
     lp_text_clear(&text);
     return copy;
@@ -37,11 +38,11 @@ int lp_profile_add_region(llmperf_profile *profile, uint32_t node,
     row.stats.energy_j = row.stats.energy_error_j = row.stats.sm_clock_mhz = NAN;
     row.stats.struct_size = sizeof(row.stats);
     row.stats.active_ms = row.stats.collected_wall_ms = NAN;
-    row.stats.path = path_text(profile, node);
+    row.stats.path = lp_profile_path(profile, node);
     row.stats.label = lp_profile_text(profile, path->label);
     row.stats.depth = node == LP_PATH_ROOT ? 0 : path->depth - 1;
     row.stats.kind = node == LP_PATH_ROOT ? LLMPERF_REGION_OPERATOR : lp_path_kind(node);
-    row.stats.parent = row.stats.depth > 0 ? path_text(profile, path->parent) : NULL;
+    row.stats.parent = row.stats.depth > 0 ? lp_profile_path(profile, path->parent) : NULL;
     row.stats.stage =
         stage == LP_PATH_ROOT ? NULL : lp_profile_text(profile, lp_path_get(stage)->label);
     if (!row.stats.path || !row.stats.label || (row.stats.depth > 0 && !row.stats.parent) ||

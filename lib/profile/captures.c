@@ -25,7 +25,7 @@ struct maker {
 static bool is_row_of(const llmperf_capture_stats *row, const llmperf_kernel_stats *kernel,
                       size_t length)
 {
-    return row->device == kernel->device && lp_compare_text(row->region, kernel->region) == 0 &&
+    return row->device == kernel->device && lp_text_same(row->region, kernel->region) &&
            strncmp(row->captured_in, kernel->captured_in, length) == 0 &&
            row->captured_in[length] == '\0';
 }
@@ -39,8 +39,7 @@ static int add_row(struct maker *maker, const llmperf_kernel_stats *kernel, size
     row.captured_in = lp_strings_add_bytes(&maker->profile->pool, kernel->captured_in, length);
     row.device = kernel->device;
     row.depth = depth;
-    return row.captured_in ? lp_vector_push(&maker->profile->captures, row)
-                           : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return row.captured_in ? lp_vector_push(&maker->profile->captures, row) : lp_out_of_memory();
 }
 
 /* The row for the first `length` bytes of the capture path; NULL: out of memory. Keys with equal
@@ -102,53 +101,6 @@ static int add_kernel(struct maker *maker, const llmperf_kernel_stats *kernel)
     return status;
 }
 
-/* Share of each row in the device time of all graphs that its region launched. */
-static void share_rows(llmperf_profile *profile, struct lp_hashmap *sums, double *totals)
-{
-    for (size_t i = 0; i < profile->captures.count; i++) {
-        llmperf_capture_stats *row = &profile->captures.items[i];
-        const char *region = row->region ? row->region : "(not seen)";
-        uint64_t key = lp_hash_text(region, strlen(region));
-        uint32_t at = lp_hashmap_get(sums, key, (uint32_t)row->device);
-
-        row->share = at != LP_HASHMAP_NONE && totals[at] > 0
-                         ? (row->kernel_ms + row->memory_ms) / totals[at]
-                         : 0;
-    }
-}
-
-static int sum_rows(llmperf_profile *profile, struct lp_hashmap *sums, double *totals)
-{
-    for (size_t i = 0; i < profile->captures.count; i++) {
-        const llmperf_capture_stats *row = &profile->captures.items[i];
-        const char *region = row->region ? row->region : "(not seen)";
-        uint64_t key = lp_hash_text(region, strlen(region));
-        uint32_t at = lp_hashmap_get(sums, key, (uint32_t)row->device);
-
-        if (at == LP_HASHMAP_NONE) {
-            at = (uint32_t)sums->count;
-            if (lp_hashmap_put(sums, key, (uint32_t)row->device, at) < 0)
-                return LLMPERF_ENOMEM;
-        }
-        totals[at] += row->exclusive_ms;
-    }
-    return 0;
-}
-
-static int add_shares(llmperf_profile *profile)
-{
-    struct lp_hashmap sums = { NULL, 0, 0 };
-    double *totals = calloc(profile->captures.count + 1, sizeof(*totals));
-    int status =
-        totals ? sum_rows(profile, &sums, totals) : lp_error(LLMPERF_ENOMEM, "out of memory");
-
-    if (status == 0)
-        share_rows(profile, &sums, totals);
-    lp_hashmap_clear(&sums);
-    free(totals);
-    return status;
-}
-
 static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
@@ -187,6 +139,24 @@ static int compare_rows(const void *left, const void *right)
     return order ? order : strcmp(a->captured_in, b->captured_in);
 }
 
+static bool is_same_launch(const llmperf_capture_stats *a, const llmperf_capture_stats *b)
+{
+    return a->device == b->device && lp_text_same(a->region, b->region);
+}
+
+/* Share of each row in the device time of all graphs that its region launched: rows in a row. */
+static void share_rows(llmperf_capture_stats *rows, size_t count)
+{
+    for (size_t first = 0, end = 0; first < count; first = end) {
+        double total_ms = 0;
+
+        for (; end < count && is_same_launch(&rows[first], &rows[end]); end++)
+            total_ms += rows[end].exclusive_ms;
+        for (size_t i = first; i < end; i++)
+            rows[i].share = total_ms > 0 ? (rows[i].kernel_ms + rows[i].memory_ms) / total_ms : 0;
+    }
+}
+
 int lp_profile_make_captures(llmperf_profile *profile)
 {
     struct maker maker = { profile, { NULL, 0, 0 } };
@@ -198,9 +168,7 @@ int lp_profile_make_captures(llmperf_profile *profile)
             profile->kernels.items[i].stats.kind != LLMPERF_ACTIVITY_GRAPH)
             status = add_kernel(&maker, &profile->kernels.items[i].stats);
     lp_hashmap_clear(&maker.rows);
-    if (status < 0 || profile->captures.count == 0)
-        return status;
-    qsort(profile->captures.items, profile->captures.count, sizeof(*profile->captures.items),
-          compare_rows);
-    return add_shares(profile);
+    lp_vector_sort(&profile->captures, compare_rows);
+    share_rows(profile->captures.items, profile->captures.count);
+    return status;
 }

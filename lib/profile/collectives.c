@@ -38,7 +38,7 @@ static int by_start(const void *a, const void *b)
 {
     const struct lp_compute_span *first = a, *second = b;
 
-    return (first->start_ns > second->start_ns) - (first->start_ns < second->start_ns);
+    return LP_ORDER(first->start_ns, second->start_ns);
 }
 
 /* Sort the spans and join those that overlap. */
@@ -180,7 +180,7 @@ static int by_kernel(const void *a, const void *b)
 
     if (first->kernel != second->kernel)
         return first->kernel < second->kernel ? -1 : 1;
-    return (first->start_ns > second->start_ns) - (first->start_ns < second->start_ns);
+    return LP_ORDER(first->start_ns, second->start_ns);
 }
 
 static int encode(const struct lp_collective_call *calls, size_t count, struct lp_text *text)
@@ -218,11 +218,6 @@ int lp_calls_next(const char *bytes, size_t size, struct lp_calls_position *posi
     return 1;
 }
 
-static double to_ms(uint64_t ns)
-{
-    return (double)ns / 1e6;
-}
-
 static int add_row(const struct lp_kernel_total *total, const llmperf_kernel_stats *kernel,
                    const struct lp_overlap *pending, uint32_t process_id,
                    const struct lp_text *calls, llmperf_profile *profile)
@@ -236,8 +231,8 @@ static int add_row(const struct lp_kernel_total *total, const llmperf_kernel_sta
                    .calls = kernel->calls,
                    .total_ms = kernel->total_ms,
                    .min_ms = kernel->min_ms,
-                   .compared_ms = to_ms(total->overlap.compared_ns + pending->compared_ns),
-                   .shared_ms = to_ms(total->overlap.shared_ns + pending->shared_ns) },
+                   .compared_ms = lp_to_ms(total->overlap.compared_ns + pending->compared_ns),
+                   .shared_ms = lp_to_ms(total->overlap.shared_ns + pending->shared_ns) },
         .calls = { NULL, calls->length },
     };
 

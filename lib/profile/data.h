@@ -37,10 +37,11 @@ struct lp_iteration_stats_row {
 struct lp_stage_operator {
     const char *stage;                     /* label */
     const char *name, *layer_kind, *dtype; /* "qkv", "moe", "bf16" */
-    uint32_t layers;
-    uint32_t differs;     /* 1: calls of the stage differ in its products */
-    const char *products; /* lp_gemms_read(); NULL: none are known */
+    uint32_t layers, kernels;              /* kernels: of all layers, at least, if none is fused */
+    uint32_t differs;                      /* 1: calls of the stage differ in its products */
+    const char *products;                  /* lp_gemms_read(); NULL: none are known */
     double flops, bytes;
+    double activation_bytes; /* of its inputs and outputs, besides `bytes` */
     /* Of operator "attention", on this GPU: its heads (0: unknown), and over `calls` of the stage
      * the sums of a layer's sequences, their new tokens, the tokens that these attend to, the
      * (query, key) pairs, and bytes of queries, keys, values and output. */
@@ -132,8 +133,16 @@ struct llmperf_profile {
 /** Free what was computed from the profile; call it when the profile changes. */
 void lp_profile_forget(llmperf_profile *profile);
 
+static inline double lp_to_ms(uint64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
 /** Copy a text into the profile. NULL gives NULL; NULL also if memory runs out. */
 const char *lp_profile_text(llmperf_profile *profile, const char *text);
+
+/** The path of a region. NULL: LP_PATH_UNKNOWN, or out of memory. */
+const char *lp_profile_path(llmperf_profile *profile, uint32_t node);
 
 /** Encode a histogram into the profile. 0 or LLMPERF_ENOMEM. */
 int lp_profile_histogram(llmperf_profile *profile, const struct lp_histogram *histogram,

@@ -75,9 +75,9 @@ static int add_node(struct derivation *work, size_t first)
 
     while (work->open.count <= row->depth)
         if (lp_vector_push(&work->open, index) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
     work->open.items[row->depth] = index;
-    return lp_vector_push(&work->nodes, node) < 0 ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return lp_vector_push(&work->nodes, node) < 0 ? lp_out_of_memory() : 0;
 }
 
 static int list_nodes(struct derivation *work)

@@ -129,7 +129,7 @@ static int add_stage(const struct lp_energy *energy, const struct lp_energy_stag
             set_stage(energy, stage, row);
     }
     lp_text_clear(&path);
-    return path.failed ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return path.failed ? lp_out_of_memory() : 0;
 }
 
 int lp_energy_freeze(const struct lp_energy *energy, uint32_t process_id, llmperf_profile *profile)

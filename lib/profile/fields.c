@@ -9,8 +9,6 @@
 #include "lib/profile/percentiles.h"
 #include "lib/statistics/histogram.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Fails to compile if a member's type differs from its line. */
 #define OFFSET(row, member, type)                                                                  \
     (offsetof(row, member) + 0 * sizeof(char[_Generic(((row *)0)->member, type : 1)]))
@@ -173,10 +171,10 @@ COMPLETE(llmperf_memory, LP_MEMORY_FIELDS);
 const struct lp_time_name lp_time_names[LP_TIMES] = { LP_ITERATION_TIMES(TIME) };
 
 #define LIST(fields, size, row, list)                                                              \
-    fields, LENGTH(fields), size, sizeof(row), offsetof(llmperf_profile, list)
+    fields, LP_LENGTH(fields), size, sizeof(row), offsetof(llmperf_profile, list)
 #define FOUND(fields, row)                                                                         \
     {                                                                                              \
-        NULL, NULL, fields, LENGTH(fields), 0, sizeof(row), 0                                      \
+        NULL, NULL, fields, LP_LENGTH(fields), 0, sizeof(row), 0                                   \
     }
 #define ROWS(fields, public, row, list) LIST(fields, sizeof(public), row, list)
 
@@ -329,7 +327,7 @@ int lp_row_keep(llmperf_profile *profile, enum lp_row_id id, void *row)
         else if (kind->fields[i].type == LP_FIELD_NAME || kind->fields[i].type == LP_FIELD_TEXT)
             fine = keep_text(profile, at);
     }
-    return fine ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return fine ? 0 : lp_out_of_memory();
 }
 
 static uint64_t word_of(const struct lp_row_field *field, const void *at)
@@ -388,7 +386,7 @@ static int compare_values(const struct lp_row_field *field, const void *a, const
         return *(const int32_t *)a - *(const int32_t *)b;
     left = word_of(field, a);
     right = word_of(field, b);
-    return (left > right) - (left < right);
+    return LP_ORDER(left, right);
 }
 
 int lp_row_compare(enum lp_row_id id, const void *a, const void *b)

@@ -73,7 +73,7 @@ enum lp_unknown {
     P(F, p99, 0.99, "99th percentile", NULL)
 
 #define LP_REGION_PERCENTILE(F, p, fraction, text, series) \
-    F(NUMBER, wall_##p##_ms, "ms", APART, FEW, "wall_ms." #p, "region_wall_" #p "_seconds", text " of the host time of a call, within 2 %")
+    F(NUMBER, wall_##p##_ms, "ms", QUANTILE, FEW, "wall_ms." #p, "region_wall_" #p "_seconds", text " of the host time of a call, within 2 %")
 #define LP_KERNEL_PERCENTILE(F, p, fraction, text, series) \
     F(NUMBER, p##_ms, "ms", QUANTILE, FEW, #p "_ms", series, text " of the duration of a call, within 2 %")
 #define LP_SPREAD_PERCENTILE(F, p, fraction, text, series) \
@@ -137,52 +137,52 @@ enum lp_unknown {
 /** llmperf_region_stats */
 #define LP_REGION_FIELDS(F) \
     F(NAME, path, "", KEY, NEVER, "path") \
-    F(NAME, label, "", APART, NEVER, "label") \
-    F(TEXT, parent, "", APART, OTHER, "parent") \
-    F(TEXT, stage, "", APART, OTHER, "stage") \
-    F(WORD, depth, "", APART, NEVER, "depth") \
-    F(WORD, kind, "", APART, NEVER, NULL) \
+    F(NAME, label, "", FIRST, NEVER, "label") \
+    F(TEXT, parent, "", FIRST, OTHER, "parent") \
+    F(TEXT, stage, "", FIRST, OTHER, "stage") \
+    F(WORD, depth, "", FIRST, NEVER, "depth") \
+    F(WORD, kind, "", FIRST, NEVER, NULL) \
     F(DEVICE, device, "", KEY, NO_DEVICE, "device") \
     F(WORD, process_id, "", KEY, NEVER, "process_id") \
-    F(COUNT, instances, "", APART, NEVER, "instances", "region_instances_total", "calls of the region that began and ended within the session") \
-    F(COUNT, truncated, "", APART, NEVER, "truncated") \
-    F(NUMBER, wall_sum_ms, "ms", APART, NO_INSTANCE, "wall_ms.sum", "region_wall_seconds_total", "host time from begin to end, of all complete calls") \
-    F(NUMBER, wall_mean_ms, "ms", APART, NO_INSTANCE, "wall_ms.mean") \
-    F(NUMBER, wall_std_ms, "ms", APART, NO_INSTANCE, "wall_ms.std") \
-    F(NUMBER, wall_min_ms, "ms", APART, NO_INSTANCE, "wall_ms.min") \
-    F(NUMBER, wall_max_ms, "ms", APART, NO_INSTANCE, "wall_ms.max") \
+    F(COUNT, instances, "", SUM, NEVER, "instances", "region_instances_total", "calls of the region that began and ended within the session") \
+    F(COUNT, truncated, "", SUM, NEVER, "truncated") \
+    F(NUMBER, wall_sum_ms, "ms", SUM_KNOWN, NO_INSTANCE, "wall_ms.sum", "region_wall_seconds_total", "host time from begin to end, of all complete calls") \
+    F(NUMBER, wall_mean_ms, "ms", MOMENT, NO_INSTANCE, "wall_ms.mean") \
+    F(NUMBER, wall_std_ms, "ms", MOMENT, NO_INSTANCE, "wall_ms.std") \
+    F(NUMBER, wall_min_ms, "ms", MIN, NO_INSTANCE, "wall_ms.min") \
+    F(NUMBER, wall_max_ms, "ms", MAX, NO_INSTANCE, "wall_ms.max") \
     LP_PERCENTILES(LP_REGION_PERCENTILE, F) \
-    F(NUMBER, gpu_busy_ms, "ms", APART, NO_DEVICE, "gpu_busy_ms", "region_gpu_busy_seconds_total", "time in which at least one kernel, memcpy or memset ran (union of their intervals), nested regions included") \
-    F(NUMBER, exclusive_gpu_busy_ms, "ms", APART, NO_DEVICE, "exclusive_gpu_busy_ms") \
-    F(NUMBER, kernel_ms, "ms", APART, NO_DEVICE, "kernel_ms", "region_kernel_seconds_total", "sum of kernel durations, nested regions included; kernels that run at the same time count separately") \
-    F(NUMBER, exclusive_kernel_ms, "ms", APART, NO_DEVICE, "exclusive_kernel_ms") \
-    F(NUMBER, memcpy_ms, "ms", APART, NO_DEVICE, "memcpy_ms") \
-    F(NUMBER, memset_ms, "ms", APART, NO_DEVICE, "memset_ms") \
-    F(NUMBER, idle_ms, "ms", APART, NO_IDLE, "idle_ms") \
-    F(COUNT, kernel_count, "", APART, NO_DEVICE, "kernel_count", "region_kernels_total", "kernels, nested regions included") \
-    F(COUNT, memcpy_count, "", APART, NO_DEVICE, "memcpy_count") \
-    F(COUNT, memset_count, "", APART, NO_DEVICE, "memset_count") \
-    F(COUNT, memcpy_bytes, "bytes", APART, NO_DEVICE, "memcpy_bytes", "region_copy_bytes_total", "bytes of memcpys, nested regions included") \
-    F(COUNT, tokens, "", APART, NOT_COUNTED, "tokens", "region_tokens_total", "tokens that the program counted; without a count, the sum of the child regions") \
-    F(COUNT, sequences, "", APART, NOT_COUNTED, "sequences", "region_sequences_total", "sequences that the program counted; without a count, the sum of the child regions, as for `tokens`") \
-    F(COUNT, context, "", APART, NOT_COUNTED, "context") \
-    F(COUNT, flops, "FLOP", APART, NOT_COUNTED, "flops", "region_flops_total", "FLOPs that the program or the model gave; a multiply-add is 2") \
-    F(COUNT, bytes, "bytes", APART, NOT_COUNTED, "bytes", "region_bytes_total", "bytes of device memory that the program or the model gave") \
-    F(NUMBER, skipped_fraction, "1", APART, NEVER, NULL) \
-    F(WORD, flops_origin, "", APART, NOT_COUNTED, NULL) \
-    F(WORD, bytes_origin, "", APART, NOT_COUNTED, NULL) \
-    F(COUNT, window_instances, "", APART, NEVER, "window_instances") \
-    F(NUMBER, window_ms, "ms", APART, NEVER, "window_ms") \
-    F(COUNT, window_flops, "FLOP", APART, NOT_COUNTED, NULL) \
-    F(COUNT, window_bytes, "bytes", APART, NOT_COUNTED, NULL) \
-    F(COUNT, message_bytes, "bytes", APART, NOT_COUNTED, "message_bytes", "region_message_bytes_total", "sizes of the messages of collectives that NCCL or the program gave; without one, the sum of the child regions") \
-    F(NUMBER, active_ms, "ms", APART, NOT_STAGE, "active_ms", "region_active_seconds_total", "time in which at least one call of a stage was in progress, on the host or on the device; tokens / this is the rate of all threads together") \
-    F(NUMBER, collected_wall_ms, "ms", APART, NOT_STAGE, "collected_wall_ms") \
-    F(NUMBER, energy_j, "J", APART, NO_ENERGY, "energy_j", "region_energy_joules_total", "energy of the GPU during the calls of a stage, nested stages included") \
-    F(NUMBER, energy_error_j, "J", APART, NO_ENERGY, "energy_error_j") \
-    F(NUMBER, sm_clock_mhz, "MHz", APART, NO_ENERGY, "sm_clock_mhz") \
-    LP_ESTIMATE_FIELDS(F, APART, APART) \
-    F(BLOB, wall_histogram, "", APART, NO_INSTANCE, NULL)
+    F(NUMBER, gpu_busy_ms, "ms", SUM, NO_DEVICE, "gpu_busy_ms", "region_gpu_busy_seconds_total", "time in which at least one kernel, memcpy or memset ran (union of their intervals), nested regions included") \
+    F(NUMBER, exclusive_gpu_busy_ms, "ms", SUM, NO_DEVICE, "exclusive_gpu_busy_ms") \
+    F(NUMBER, kernel_ms, "ms", SUM, NO_DEVICE, "kernel_ms", "region_kernel_seconds_total", "sum of kernel durations, nested regions included; kernels that run at the same time count separately") \
+    F(NUMBER, exclusive_kernel_ms, "ms", SUM, NO_DEVICE, "exclusive_kernel_ms") \
+    F(NUMBER, memcpy_ms, "ms", SUM, NO_DEVICE, "memcpy_ms") \
+    F(NUMBER, memset_ms, "ms", SUM, NO_DEVICE, "memset_ms") \
+    F(NUMBER, idle_ms, "ms", SUM, NO_IDLE, "idle_ms") \
+    F(COUNT, kernel_count, "", SUM, NO_DEVICE, "kernel_count", "region_kernels_total", "kernels, nested regions included") \
+    F(COUNT, memcpy_count, "", SUM, NO_DEVICE, "memcpy_count") \
+    F(COUNT, memset_count, "", SUM, NO_DEVICE, "memset_count") \
+    F(COUNT, memcpy_bytes, "bytes", SUM, NO_DEVICE, "memcpy_bytes", "region_copy_bytes_total", "bytes of memcpys, nested regions included") \
+    F(COUNT, tokens, "", SUM, NOT_COUNTED, "tokens", "region_tokens_total", "tokens that the program counted; without a count, the sum of the child regions") \
+    F(COUNT, sequences, "", SUM, NOT_COUNTED, "sequences", "region_sequences_total", "sequences that the program counted; without a count, the sum of the child regions, as for `tokens`") \
+    F(COUNT, context, "", SUM, NOT_COUNTED, "context") \
+    F(COUNT, flops, "FLOP", SUM, NOT_COUNTED, "flops", "region_flops_total", "FLOPs that the program or the model gave; a multiply-add is 2") \
+    F(COUNT, bytes, "bytes", SUM, NOT_COUNTED, "bytes", "region_bytes_total", "bytes of device memory that the program or the model gave") \
+    F(NUMBER, skipped_fraction, "1", WEIGHTED, NEVER, NULL) \
+    F(WORD, flops_origin, "", FIRST, NOT_COUNTED, NULL) \
+    F(WORD, bytes_origin, "", FIRST, NOT_COUNTED, NULL) \
+    F(COUNT, window_instances, "", SUM, NEVER, "window_instances") \
+    F(NUMBER, window_ms, "ms", SUM, NEVER, "window_ms") \
+    F(COUNT, window_flops, "FLOP", SUM, NOT_COUNTED, NULL) \
+    F(COUNT, window_bytes, "bytes", SUM, NOT_COUNTED, NULL) \
+    F(COUNT, message_bytes, "bytes", SUM, NOT_COUNTED, "message_bytes", "region_message_bytes_total", "sizes of the messages of collectives that NCCL or the program gave; without one, the sum of the child regions") \
+    F(NUMBER, active_ms, "ms", SUM, NOT_STAGE, "active_ms", "region_active_seconds_total", "time in which at least one call of a stage was in progress, on the host or on the device; tokens / this is the rate of all threads together") \
+    F(NUMBER, collected_wall_ms, "ms", SUM, NOT_STAGE, "collected_wall_ms") \
+    F(NUMBER, energy_j, "J", SUM, NO_ENERGY, "energy_j", "region_energy_joules_total", "energy of the GPU during the calls of a stage, nested stages included") \
+    F(NUMBER, energy_error_j, "J", SUM, NO_ENERGY, "energy_error_j") \
+    F(NUMBER, sm_clock_mhz, "MHz", WEIGHTED, NO_ENERGY, "sm_clock_mhz") \
+    LP_ESTIMATE_FIELDS(F, SUM, FIRST) \
+    F(BLOB, wall_histogram, "", QUANTILE, NO_INSTANCE, NULL)
 
 /** llmperf_kernel_stats */
 #define LP_KERNEL_FIELDS(F) \

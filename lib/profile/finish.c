@@ -21,18 +21,8 @@ static int compare_regions(const void *left, const void *right)
     int order = lp_compare_paths(a->path, b->path);
 
     if (!order)
-        order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
+        order = LP_ORDER(a->process_id, b->process_id);
     return order ? order : a->device - b->device;
-}
-
-static int compare_times(double a, double b)
-{
-    return (a < b) - (a > b);
-}
-
-static int compare_counts(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
 }
 
 /* Devices first, then what they hold most of. */
@@ -42,20 +32,17 @@ static int compare_memory(const void *left, const void *right)
     int order = !b->region - !a->region;
 
     order = order ? order : a->device - b->device;
-    order = order ? order : compare_counts(b->allocated_bytes, a->allocated_bytes);
+    order = order ? order : LP_ORDER(b->allocated_bytes, a->allocated_bytes);
     order = order ? order : lp_compare_text(a->region, b->region);
-    return order ? order : compare_counts(a->process_id, b->process_id);
+    return order ? order : LP_ORDER(a->process_id, b->process_id);
 }
 
 static int compare_operators(const void *left, const void *right)
 {
     const llmperf_operator_stats *a = left, *b = right;
-    int order = compare_times(isnan(a->cuda_time_ms) ? 0 : a->cuda_time_ms,
-                              isnan(b->cuda_time_ms) ? 0 : b->cuda_time_ms);
+    int order = LP_ORDER(fmax(0, b->cuda_time_ms), fmax(0, a->cuda_time_ms)); /* NaN counts as 0 */
 
-    order = order ? order
-                  : compare_times(isnan(a->total_time_ms) ? 0 : a->total_time_ms,
-                                  isnan(b->total_time_ms) ? 0 : b->total_time_ms);
+    order = order ? order : LP_ORDER(fmax(0, b->total_time_ms), fmax(0, a->total_time_ms));
     order = order ? order : lp_compare_text(a->name, b->name);
     return order ? order : lp_compare_text(a->stage, b->stage);
 }
@@ -75,7 +62,7 @@ static int name_kernels(llmperf_profile *profile)
         stats->short_name = text.failed ? NULL : lp_profile_text(profile, text.bytes);
         if (!stats->demangled || !stats->short_name) {
             lp_text_clear(&text);
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         }
     }
     lp_text_clear(&text);
@@ -268,7 +255,7 @@ static int compare_iteration_stats(const void *left, const void *right)
 
     if (order || a->is_class != b->is_class)
         return order ? order : (int)a->is_class - (int)b->is_class;
-    order = a->is_class ? compare_times(a->sum_ms, b->sum_ms)
+    order = a->is_class ? LP_ORDER(b->sum_ms, a->sum_ms)
                         : (int)lp_time_named(a->quantity) - (int)lp_time_named(b->quantity);
     return order ? order : strcmp(a->quantity, b->quantity);
 }
@@ -276,25 +263,21 @@ static int compare_iteration_stats(const void *left, const void *right)
 static int compare_windows(const void *left, const void *right)
 {
     const llmperf_window_stats *a = left, *b = right;
-    int order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
+    int order = LP_ORDER(a->process_id, b->process_id);
 
-    return order ? order : (a->number > b->number) - (a->number < b->number);
+    return order ? order : LP_ORDER(a->number, b->number);
 }
 
 /* By window, largest total first. */
 static int compare_window_kernels(const void *left, const void *right)
 {
     const llmperf_window_kernel *a = left, *b = right;
-    int order = (a->process_id > b->process_id) - (a->process_id < b->process_id);
+    int order = LP_ORDER(a->process_id, b->process_id);
 
-    if (!order)
-        order = (a->window > b->window) - (a->window < b->window);
-    if (!order)
-        order = compare_times(a->total_ms, b->total_ms);
-    if (!order)
-        order = strcmp(a->name, b->name);
-    if (!order)
-        order = lp_compare_text(a->region, b->region);
+    order = order ? order : LP_ORDER(a->window, b->window);
+    order = order ? order : LP_ORDER(b->total_ms, a->total_ms);
+    order = order ? order : strcmp(a->name, b->name);
+    order = order ? order : lp_compare_text(a->region, b->region);
     return order ? order : lp_compare_text(a->captured_in, b->captured_in);
 }
 
@@ -306,11 +289,14 @@ struct order {
 static int compare_rows(const void *left, const void *right, void *context)
 {
     const struct order *wanted = context;
-    const char *a = left, *b = right;
-    int order = wanted->total ? compare_times(*(const double *)(const void *)(a + wanted->total),
-                                              *(const double *)(const void *)(b + wanted->total))
-                              : 0;
+    double a = 0, b = 0;
+    int order;
 
+    if (wanted->total) {
+        memcpy(&a, (const char *)left + wanted->total, sizeof(a));
+        memcpy(&b, (const char *)right + wanted->total, sizeof(b));
+    }
+    order = LP_ORDER(b, a);
     return order ? order : lp_row_compare(wanted->id, left, right);
 }
 
@@ -319,11 +305,6 @@ static int compare_rows(const void *left, const void *right, void *context)
         if ((list).count > 0)                                                                      \
             qsort_r((list).items, (list).count, sizeof(*(list).items), compare_rows,               \
                     &(struct order){ __VA_ARGS__ });                                               \
-    } while (0)
-#define SORT(list, compare)                                                                        \
-    do {                                                                                           \
-        if ((list).count > 0)                                                                      \
-            qsort((list).items, (list).count, sizeof(*(list).items), compare);                     \
     } while (0)
 
 int lp_profile_finish(llmperf_profile *profile)
@@ -336,22 +317,22 @@ int lp_profile_finish(llmperf_profile *profile)
     share_kernels(profile);
     profile->of_processes = is_of_processes(profile);
     lp_profile_sort_metrics(profile);
-    SORT(profile->regions, compare_regions);
+    lp_vector_sort(&profile->regions, compare_regions);
     SORT_ROWS(profile->kernels, LP_ROW_KERNEL, offsetof(llmperf_kernel_stats, total_ms));
     SORT_ROWS(profile->kernel_shapes, LP_ROW_KERNEL_SHAPE,
               offsetof(llmperf_kernel_shape, total_ms));
     SORT_ROWS(profile->host_calls, LP_ROW_HOST_CALL, offsetof(llmperf_host_call, total_ms));
     if ((status = lp_stalls_finish(profile)) < 0)
         return status;
-    SORT(profile->memory, compare_memory);
+    lp_vector_sort(&profile->memory, compare_memory);
     SORT_ROWS(profile->memory_points, LP_ROW_MEMORY_POINT, 0);
     SORT_ROWS(profile->iterations, LP_ROW_ITERATION, 0);
-    SORT(profile->iteration_stats, compare_iteration_stats);
-    SORT(profile->windows, compare_windows);
-    SORT(profile->window_kernels, compare_window_kernels);
+    lp_vector_sort(&profile->iteration_stats, compare_iteration_stats);
+    lp_vector_sort(&profile->windows, compare_windows);
+    lp_vector_sort(&profile->window_kernels, compare_window_kernels);
     if ((status = make_operators(profile)) < 0 ||
         (status = lp_profile_derive_requests(profile)) < 0)
         return status;
-    SORT(profile->operators, compare_operators);
+    lp_vector_sort(&profile->operators, compare_operators);
     return lp_profile_make_captures(profile);
 }

@@ -45,26 +45,16 @@ struct freezer {
     uint32_t nodes, process_id;
     uint32_t count; /* number of paths; their ids are below `nodes` */
     uint32_t lost;  /* a stage whose unknown work makes that of its parent stage unknown; 0: none */
-    struct lp_text scratch;
+    bool failed;    /* out of memory */
 };
-
-static double to_ms(uint64_t ns)
-{
-    return (double)ns / 1e6;
-}
 
 static const char *path_text(struct freezer *freezer, uint32_t node)
 {
     if (node >= freezer->nodes)
         return NULL;
-    if (!freezer->paths[node]) {
-        freezer->scratch.length = 0;
-        lp_text_puts(&freezer->scratch, "");
-        lp_path_print(&freezer->scratch, node);
-        freezer->paths[node] = freezer->scratch.failed
-                                   ? NULL
-                                   : lp_profile_text(freezer->profile, freezer->scratch.bytes);
-    }
+    if (!freezer->paths[node])
+        freezer->paths[node] = lp_profile_path(freezer->profile, node);
+    freezer->failed |= !freezer->paths[node];
     return freezer->paths[node];
 }
 
@@ -234,7 +224,7 @@ static int fill_names(struct freezer *freezer, llmperf_region_stats *stats, uint
     stats->message_bytes = freezer->work.quantities[node][LLMPERF_QUANTITY_MESSAGE_BYTES];
     stats->flops_origin = origin_of(freezer, node, LLMPERF_QUANTITY_FLOPS);
     stats->bytes_origin = origin_of(freezer, node, LLMPERF_QUANTITY_BYTES);
-    return stats->path && stats->label ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return stats->path && stats->label ? 0 : lp_out_of_memory();
 }
 
 static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *host)
@@ -248,11 +238,11 @@ static void fill_wall(llmperf_region_stats *stats, const struct lp_host_total *h
     stats->truncated = host->truncated;
     if (host->wall.count == 0)
         return;
-    stats->wall_sum_ms = to_ms(host->wall.sum_ns);
+    stats->wall_sum_ms = lp_to_ms(host->wall.sum_ns);
     stats->wall_mean_ms = lp_distribution_mean(&host->wall);
     stats->wall_std_ms = lp_distribution_std(&host->wall);
-    stats->wall_min_ms = to_ms(host->wall.min_ns);
-    stats->wall_max_ms = to_ms(host->wall.max_ns);
+    stats->wall_min_ms = lp_to_ms(host->wall.min_ns);
+    stats->wall_max_ms = lp_to_ms(host->wall.max_ns);
     lp_set_percentiles(LP_ROW_REGION, stats, &host->wall.histogram, stats->wall_min_ms,
                        stats->wall_max_ms);
 }
@@ -287,12 +277,12 @@ static void fill_device(struct freezer *freezer, llmperf_region_stats *stats, ui
     struct device_sums sums = root ? work->own : work->all;
 
     stats->device = total->device;
-    stats->exclusive_gpu_busy_ms = to_ms(busy->own.ns);
-    stats->gpu_busy_ms = to_ms(root ? busy->own.ns : busy->all.ns);
-    stats->kernel_ms = to_ms(sums.kernel_ns);
-    stats->exclusive_kernel_ms = to_ms(work->own.kernel_ns);
-    stats->memcpy_ms = to_ms(sums.memcpy_ns);
-    stats->memset_ms = to_ms(sums.memset_ns);
+    stats->exclusive_gpu_busy_ms = lp_to_ms(busy->own.ns);
+    stats->gpu_busy_ms = lp_to_ms(root ? busy->own.ns : busy->all.ns);
+    stats->kernel_ms = lp_to_ms(sums.kernel_ns);
+    stats->exclusive_kernel_ms = lp_to_ms(work->own.kernel_ns);
+    stats->memcpy_ms = lp_to_ms(sums.memcpy_ns);
+    stats->memset_ms = lp_to_ms(sums.memset_ns);
     stats->kernel_count = sums.kernels;
     stats->memcpy_count = sums.memcpys;
     stats->memset_count = sums.memsets;
@@ -382,7 +372,7 @@ static int add_regions(struct freezer *freezer)
 {
     const struct lp_totals *totals = freezer->totals;
     bool *on_device = calloc(freezer->nodes + 1, sizeof(*on_device));
-    int status = on_device ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    int status = on_device ? 0 : lp_out_of_memory();
 
     for (uint32_t row = 0; status == 0 && row < totals->devices.count; row++) {
         const struct lp_device_total *total = &totals->devices.items[row];
@@ -414,16 +404,16 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
     stats->device = total->device;
     stats->calls = total->calls;
     stats->bytes = total->bytes;
-    stats->total_ms = to_ms(total->total_ns);
-    stats->mean_ms = to_ms(total->total_ns) / (double)total->calls;
-    stats->min_ms = to_ms(total->min_ns);
-    stats->max_ms = to_ms(total->max_ns);
+    stats->total_ms = lp_to_ms(total->total_ns);
+    stats->mean_ms = lp_to_ms(total->total_ns) / (double)total->calls;
+    stats->min_ms = lp_to_ms(total->min_ns);
+    stats->max_ms = lp_to_ms(total->max_ns);
     lp_iterations_estimate_kernel(&freezer->totals->iterations, total->node,
                                   (size_t)(total - freezer->totals->kernels.items),
                                   !freezer->totals->sampled, stats);
     lp_set_percentiles(LP_ROW_KERNEL, stats, &total->durations, stats->min_ms, stats->max_ms);
     if (!stats->name || (!stats->region && total->node != LP_PATH_UNKNOWN))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     if (lp_profile_histogram(freezer->profile, &total->durations, &row.durations) < 0)
         return LLMPERF_ENOMEM;
     return lp_vector_push(&freezer->profile->kernels, row);
@@ -441,14 +431,14 @@ static int add_shape_row(struct freezer *freezer, const struct lp_shape_total *t
         lp_kernel_shape_fill(&row, shape);
     row.calls = total->calls;
     row.bytes = total->bytes;
-    row.total_ms = to_ms(total->total_ns);
+    row.total_ms = lp_to_ms(total->total_ns);
     row.mean_ms = row.total_ms / (double)total->calls;
-    row.min_ms = to_ms(total->min_ns);
-    row.max_ms = to_ms(total->max_ns);
+    row.min_ms = lp_to_ms(total->min_ns);
+    row.max_ms = lp_to_ms(total->max_ns);
     row.first_ns = total->first_ns;
     row.timed_launches = total->timed_calls;
     if (total->timed_calls > 0)
-        row.launch_ms = to_ms(total->call_ns);
+        row.launch_ms = lp_to_ms(total->call_ns);
     return lp_vector_push(&freezer->profile->kernel_shapes, row);
 }
 
@@ -459,11 +449,11 @@ static int add_host_call_row(struct freezer *freezer, const struct lp_host_call_
     row.region = path_text(freezer, total->node);
     row.call = lp_host_call_name(total->call);
     row.calls = total->calls;
-    row.total_ms = to_ms(total->total_ns);
-    row.max_ms = to_ms(total->max_ns);
+    row.total_ms = lp_to_ms(total->total_ns);
+    row.max_ms = lp_to_ms(total->max_ns);
     row.compared_calls = total->compared;
-    row.idle_ms = total->compared > 0 ? to_ms(total->idle_ns) : (double)NAN;
-    row.between_ms = total->compared > 0 ? to_ms(total->between_ns) : (double)NAN;
+    row.idle_ms = total->compared > 0 ? lp_to_ms(total->idle_ns) : (double)NAN;
+    row.between_ms = total->compared > 0 ? lp_to_ms(total->between_ns) : (double)NAN;
     return row.region ? lp_vector_push(&freezer->profile->host_calls, row) : 0;
 }
 
@@ -481,7 +471,7 @@ static int add_busy_fact(struct freezer *freezer)
         }
     if (devices == 0)
         return 0;
-    snprintf(text, sizeof(text), "%.6f", to_ms(busy_ns));
+    snprintf(text, sizeof(text), "%.6f", lp_to_ms(busy_ns));
     return lp_profile_set_fact(freezer->profile, "gpu_busy_ms", text);
 }
 
@@ -534,10 +524,10 @@ static void sum_window_ms(struct freezer *freezer)
         const struct lp_host_total *host = &totals->hosts.items[node];
         uint32_t above = node;
 
-        freezer->window_ms[node] += to_ms(host->window_ns);
+        freezer->window_ms[node] += lp_to_ms(host->window_ns);
         while (host->window_outer_ns > 0 && above > LP_PATH_OTHER &&
                (above = lp_path_get(above)->parent) != LP_PATH_ROOT)
-            freezer->window_ms[above] += to_ms(host->window_outer_ns);
+            freezer->window_ms[above] += lp_to_ms(host->window_outer_ns);
     }
 }
 
@@ -590,8 +580,8 @@ static int fill_profile(struct freezer *freezer)
         (status = lp_profile_add_problem(freezer->profile, "out of memory: totals are too small")) <
             0)
         return status;
-    if (freezer->scratch.failed)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+    if (freezer->failed)
+        return lp_out_of_memory();
     freezer->profile->imported = totals->imported;
     if ((status = lp_profile_judge(freezer->profile)) < 0)
         return status;
@@ -634,7 +624,7 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
         freezer.profile->ledger = *ledger;
         status = fill_profile(&freezer);
     } else {
-        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        status = lp_out_of_memory();
     }
     free(freezer.paths);
     free(freezer.works);
@@ -642,7 +632,6 @@ int lp_totals_freeze(struct lp_totals *totals, const llmperf_ledger *ledger, uin
     clear_table(&freezer.window_work);
     free(freezer.fractions);
     free(freezer.window_ms);
-    lp_text_clear(&freezer.scratch);
     if (status < 0)
         llmperf_profile_free(freezer.profile);
     else

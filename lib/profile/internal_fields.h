@@ -184,10 +184,12 @@
     F(NAME, layer_kind, "", KEY, NEVER, "layers_of", NULL, "kind of the layers that have it: `dense`, `moe`, `output`") \
     F(NAME, dtype, "", KEY, NEVER, "dtype", NULL, "format that it computes in") \
     F(WORD, layers, "", MAX, NEVER, "layers", NULL, "layers that have it") \
+    F(WORD, kernels, "", MAX, NEVER, NULL, NULL, "kernels of all layers, at least, if no operator is fused with another one") \
     F(WORD, differs, "", MAX, NEVER, NULL, NULL, "1: calls of the stage differ in its matrix products") \
     F(TEXT, products, "", FIRST, OTHER, NULL, NULL, "matrix products of a layer in the first call, each as `FORM:COUNT*BATCHxMxNxK`; of forms above 0 an engine computes one; null: none are known") \
     F(NUMBER, flops, "FLOP", SUM, NEVER, "flops", NULL, "FLOPs") \
     F(NUMBER, bytes, "bytes", SUM, NEVER, "bytes", NULL, "bytes of device memory") \
+    F(NUMBER, activation_bytes, "bytes", SUM, NEVER, NULL, NULL, "bytes of its inputs and outputs, besides `bytes`") \
     F(WORD, heads, "", MAX, NEVER, NULL, NULL, "attention: heads on a GPU; 0: unknown, or another operator") \
     F(WORD, kv_heads, "", MAX, NEVER, NULL, NULL, "attention: heads of keys and values") \
     F(WORD, head_dim, "", MAX, NEVER, NULL, NULL, "attention: elements of a head") \

@@ -9,12 +9,6 @@
 
 #include "lib/profile/iterations.h"
 
-/** Sums over the intervals of an iteration; see struct lp_unit_work. */
-struct lp_fold {
-    uint64_t frontier_ns, busy_ns, idle_launch_ns, idle_wait_ns, idle_host_ns, queued_ns;
-    uint64_t latency_ns;
-};
-
 /** Running median in constant space, within a few per cent: it moves half of the way up or down. */
 static inline uint64_t lp_follow_median(uint64_t median, uint64_t value)
 {
@@ -28,26 +22,26 @@ static inline uint64_t lp_follow_median(uint64_t median, uint64_t value)
  * before it. A launch takes some latency to reach an idle GPU. Within that latency the gap is
  * charged to the host even if the launch call precedes the gap. Without branches, since these could
  * not be predicted. */
-static inline void lp_fold_span(struct lp_fold *fold, const struct lp_span *span)
+static inline void lp_fold_span(struct lp_span_sums *sums, const struct lp_span *span)
 {
-    uint64_t frontier_ns = fold->frontier_ns, end_ns = span->start_ns + span->length_ns;
+    uint64_t frontier_ns = sums->frontier_ns, end_ns = span->start_ns + span->length_ns;
     uint64_t from_ns = span->start_ns > frontier_ns ? span->start_ns : frontier_ns;
     uint64_t queued_ns = lp_queued_before(span->start_ns, span->queued);
     uint64_t launched_ns = span->start_ns - queued_ns;
-    uint64_t least_ns = fold->latency_ns < queued_ns ? fold->latency_ns : queued_ns;
+    uint64_t least_ns = sums->latency_ns < queued_ns ? sums->latency_ns : queued_ns;
     bool late = launched_ns > frontier_ns;
     uint64_t ready_ns = late ? span->start_ns : launched_ns + least_ns;
     uint64_t gap_ns = from_ns - frontier_ns;
     uint64_t host_ns = ready_ns > frontier_ns ? ready_ns - frontier_ns : 0;
-    uint64_t latency_ns = lp_follow_median(fold->latency_ns, queued_ns);
+    uint64_t latency_ns = lp_follow_median(sums->latency_ns, queued_ns);
 
-    fold->idle_launch_ns += host_ns < LP_HOST_GAP_NS ? host_ns : 0;
-    fold->idle_host_ns += host_ns < LP_HOST_GAP_NS ? 0 : host_ns;
-    fold->queued_ns += queued_ns;
-    fold->idle_wait_ns += gap_ns - host_ns;
-    fold->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
-    fold->busy_ns += fold->frontier_ns - frontier_ns - gap_ns;
-    fold->latency_ns = late && queued_ns > 0 ? latency_ns : fold->latency_ns;
+    sums->idle_launch_ns += host_ns < LP_HOST_GAP_NS ? host_ns : 0;
+    sums->idle_host_ns += host_ns < LP_HOST_GAP_NS ? 0 : host_ns;
+    sums->queued_ns += queued_ns;
+    sums->idle_wait_ns += gap_ns - host_ns;
+    sums->frontier_ns = end_ns > frontier_ns ? end_ns : frontier_ns;
+    sums->busy_ns += sums->frontier_ns - frontier_ns - gap_ns;
+    sums->latency_ns = late && queued_ns > 0 ? latency_ns : sums->latency_ns;
 }
 
 #endif

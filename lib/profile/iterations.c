@@ -7,6 +7,7 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
+#include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/iteration_fold.h"
 #include "lib/record/paths.h"
@@ -29,7 +30,7 @@ int lp_iterations_init(struct lp_iterations *iterations)
     *iterations = (struct lp_iterations){ 0 };
     lp_busy_init(&iterations->active, ACTIVE_BATCH, ACTIVE_KEPT);
     iterations->recent = calloc(1, sizeof(*iterations->recent));
-    return iterations->recent ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return iterations->recent ? 0 : lp_out_of_memory();
 }
 
 static struct lp_unit_work *find_work(const struct lp_iterations *iterations, uint32_t unit)
@@ -44,16 +45,11 @@ static struct lp_unit_work *find_work(const struct lp_iterations *iterations, ui
 /* Work of a slot, reusing its memory. */
 static struct lp_unit_work *make_work(struct lp_iterations *iterations, uint32_t unit)
 {
-    uint32_t slot = unit & UINT16_MAX;
-    struct lp_unit_work **place, *none = NULL;
+    struct lp_unit_work **place = lp_vector_at(&iterations->works, unit & UINT16_MAX);
 
-    while (iterations->works.count <= slot)
-        if (lp_vector_push(&iterations->works, none) < 0)
-            return NULL;
-    place = &iterations->works.items[slot];
-    if (!*place)
+    if (place && !*place)
         *place = calloc(1, sizeof(**place));
-    return *place;
+    return place ? *place : NULL;
 }
 
 /* Stages may nest, such as vision in prefill: a window counts only the outer one. */
@@ -150,13 +146,13 @@ static int compare_spans(const void *left, const void *right)
 {
     const struct lp_span *a = left, *b = right;
 
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+    return LP_ORDER(a->start_ns, b->start_ns);
 }
 
 /* Driver calls during the gaps before the first `count` intervals (in order of start). */
 static void fold_calls(struct lp_unit_work *work, size_t count)
 {
-    uint64_t frontier_ns = work->frontier_ns;
+    uint64_t frontier_ns = work->sums.frontier_ns;
 
     for (size_t i = 0; i < count && work->calls.count > 0; i++) {
         const struct lp_span *span = &work->spans.items[i];
@@ -171,29 +167,23 @@ static void fold_calls(struct lp_unit_work *work, size_t count)
 /* Fold the first `count` intervals (in order of start) into sums. */
 static void fold_spans(struct lp_unit_work *work, size_t count, uint64_t *latency_ns)
 {
-    struct lp_fold fold;
+    struct lp_span_sums sums;
     size_t left = work->spans.count - count;
 
     if (work->spans_unsorted)
-        qsort(work->spans.items, work->spans.count, sizeof(*work->spans.items), compare_spans);
+        lp_vector_sort(&work->spans, compare_spans);
     work->spans_unsorted = false;
-    if (count > 0 && work->frontier_ns == 0)
-        work->first_ns = work->frontier_ns = work->spans.items[0].start_ns;
+    if (count > 0 && work->sums.frontier_ns == 0)
+        work->first_ns = work->sums.frontier_ns = work->spans.items[0].start_ns;
     fold_calls(work, count);
-    fold = (struct lp_fold){ work->frontier_ns,  work->busy_ns,      work->idle_launch_ns,
-                             work->idle_wait_ns, work->idle_host_ns, work->queued_ns,
-                             *latency_ns };
+    sums = work->sums; /* in registers */
+    sums.latency_ns = *latency_ns;
     for (size_t i = 0; i < count; i++)
-        lp_fold_span(&fold, &work->spans.items[i]);
+        lp_fold_span(&sums, &work->spans.items[i]);
+    *latency_ns = sums.latency_ns;
+    work->sums = sums;
     if (count > 0)
         work->summed_ns = work->spans.items[count - 1].start_ns;
-    work->frontier_ns = fold.frontier_ns;
-    work->busy_ns = fold.busy_ns;
-    work->idle_launch_ns = fold.idle_launch_ns;
-    work->idle_wait_ns = fold.idle_wait_ns;
-    work->idle_host_ns = fold.idle_host_ns;
-    work->queued_ns = fold.queued_ns;
-    *latency_ns = fold.latency_ns;
     for (size_t i = 0; i < left; i++)
         work->spans.items[i] = work->spans.items[count + i];
     work->spans.count = left;
@@ -263,11 +253,6 @@ void lp_iterations_add(struct lp_iterations *iterations, const struct lp_activit
     }
 }
 
-static double to_ms(uint64_t ns)
-{
-    return (double)ns / 1e6;
-}
-
 /* NULL: out of memory. */
 static struct lp_device_work *add_device(struct lp_iterations *iterations, uint16_t device)
 {
@@ -304,12 +289,12 @@ int lp_devices_freeze(struct lp_iterations *iterations, uint32_t process_id,
 
         fold_spans(work, work->spans.count, &device->latency_ns);
         row.activities = work->activities;
-        row.span_ms = to_ms(work->frontier_ns - work->first_ns);
-        row.busy_ms = to_ms(work->busy_ns);
-        row.idle_launch_ms = to_ms(work->idle_launch_ns);
-        row.idle_wait_ms = to_ms(work->idle_wait_ns);
-        row.idle_host_ms = to_ms(work->idle_host_ns);
-        row.queued_ms = to_ms(work->queued_ns) / (double)work->activities;
+        row.span_ms = lp_to_ms(work->sums.frontier_ns - work->first_ns);
+        row.busy_ms = lp_to_ms(work->sums.busy_ns);
+        row.idle_launch_ms = lp_to_ms(work->sums.idle_launch_ns);
+        row.idle_wait_ms = lp_to_ms(work->sums.idle_wait_ns);
+        row.idle_host_ms = lp_to_ms(work->sums.idle_host_ns);
+        row.queued_ms = lp_to_ms(work->sums.queued_ns) / (double)work->activities;
         status = lp_row_push(profile, LP_ROW_DEVICE, &row);
     }
     return status;
@@ -335,7 +320,7 @@ static void end_calls(struct lp_iterations *iterations, struct lp_unit_work *wor
 {
     if (work->activities > 0) {
         lp_unit_calls_idle(&work->calls, work->started_ns, work->first_ns, false);
-        lp_unit_calls_idle(&work->calls, work->frontier_ns, UINT64_MAX, false);
+        lp_unit_calls_idle(&work->calls, work->sums.frontier_ns, UINT64_MAX, false);
     } else {
         lp_unit_calls_idle(&work->calls, work->begin_ns, UINT64_MAX, false);
     }
@@ -400,19 +385,19 @@ static uint64_t before_of(const struct lp_unit_work *work)
 /* Device work may run on after its region ended. */
 static uint64_t after_of(const struct lp_unit_work *work)
 {
-    return work->end_ns > work->frontier_ns ? work->end_ns - work->frontier_ns : 0;
+    return work->end_ns > work->sums.frontier_ns ? work->end_ns - work->sums.frontier_ns : 0;
 }
 
 static uint64_t elapsed_of(const struct lp_unit_work *work)
 {
     return work->activities > 0
-               ? before_of(work) + work->frontier_ns - work->first_ns + after_of(work)
+               ? before_of(work) + work->sums.frontier_ns - work->first_ns + after_of(work)
                : work->end_ns - work->begin_ns;
 }
 
 static uint64_t idle_of(const struct lp_unit_work *work)
 {
-    return work->idle_launch_ns + work->idle_host_ns + work->idle_wait_ns;
+    return work->sums.idle_launch_ns + work->sums.idle_host_ns + work->sums.idle_wait_ns;
 }
 
 static void fill_device(llmperf_iteration *row, const struct lp_unit_work *work, bool with_device)
@@ -420,17 +405,17 @@ static void fill_device(llmperf_iteration *row, const struct lp_unit_work *work,
     bool ran = with_device && work->activities > 0;
 
     row->activities = with_device ? work->activities : LLMPERF_UNKNOWN;
-    row->busy_ms = with_device ? to_ms(work->busy_ns) : (double)NAN;
-    row->elapsed_ms = with_device ? to_ms(elapsed_of(work)) : (double)NAN;
-    row->before_ms = ran ? to_ms(before_of(work)) : (double)NAN;
-    row->after_ms = ran ? to_ms(after_of(work)) : (double)NAN;
-    row->span_ms = ran ? to_ms(work->frontier_ns - work->first_ns) : (double)NAN;
-    row->idle_launch_ms = ran ? to_ms(work->idle_launch_ns) : (double)NAN;
-    row->idle_host_ms = ran ? to_ms(work->idle_host_ns) : (double)NAN;
-    row->idle_wait_ms = ran ? to_ms(work->idle_wait_ns) : (double)NAN;
-    row->idle_ms = ran ? to_ms(idle_of(work)) : (double)NAN;
+    row->busy_ms = with_device ? lp_to_ms(work->sums.busy_ns) : (double)NAN;
+    row->elapsed_ms = with_device ? lp_to_ms(elapsed_of(work)) : (double)NAN;
+    row->before_ms = ran ? lp_to_ms(before_of(work)) : (double)NAN;
+    row->after_ms = ran ? lp_to_ms(after_of(work)) : (double)NAN;
+    row->span_ms = ran ? lp_to_ms(work->sums.frontier_ns - work->first_ns) : (double)NAN;
+    row->idle_launch_ms = ran ? lp_to_ms(work->sums.idle_launch_ns) : (double)NAN;
+    row->idle_host_ms = ran ? lp_to_ms(work->sums.idle_host_ns) : (double)NAN;
+    row->idle_wait_ms = ran ? lp_to_ms(work->sums.idle_wait_ns) : (double)NAN;
+    row->idle_ms = ran ? lp_to_ms(idle_of(work)) : (double)NAN;
     for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++)
-        row->class_ms[i] = with_device ? to_ms(work->class_ns[i]) : (double)NAN;
+        row->class_ms[i] = with_device ? lp_to_ms(work->class_ns[i]) : (double)NAN;
 }
 
 static llmperf_iteration make_row(const struct lp_unit_work *work, const char *path,
@@ -446,7 +431,7 @@ static llmperf_iteration make_row(const struct lp_unit_work *work, const char *p
     row.context = known(work->quantities[LLMPERF_QUANTITY_CONTEXT]);
     row.flops = known(work->quantities[LLMPERF_QUANTITY_FLOPS]);
     row.bytes = known(work->quantities[LLMPERF_QUANTITY_BYTES]);
-    row.wall_ms = to_ms(work->end_ns - work->begin_ns);
+    row.wall_ms = lp_to_ms(work->end_ns - work->begin_ns);
     row.window = work->collected ? work->window : 0;
     fill_device(&row, work, with_device);
     return row;
@@ -462,7 +447,7 @@ static int add_class(struct lp_stage_total *stage, size_t index, uint64_t value_
     if (!*distribution && value_ns == 0)
         return 0;
     if (!*distribution && !(*distribution = calloc(1, sizeof(**distribution))))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     while ((*distribution)->count < before && status == 0)
         status = lp_distribution_add(*distribution, 0);
     return status < 0 ? status : lp_distribution_add(*distribution, value_ns);
@@ -476,12 +461,12 @@ static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work 
         [LP_TIME_ELAPSED] = elapsed_of(work),
         [LP_TIME_BEFORE] = before_of(work),
         [LP_TIME_AFTER] = after_of(work),
-        [LP_TIME_SPAN] = work->frontier_ns - work->first_ns,
-        [LP_TIME_BUSY] = work->busy_ns,
+        [LP_TIME_SPAN] = work->sums.frontier_ns - work->first_ns,
+        [LP_TIME_BUSY] = work->sums.busy_ns,
         [LP_TIME_IDLE] = idle_of(work),
-        [LP_TIME_IDLE_LAUNCH] = work->idle_launch_ns,
-        [LP_TIME_IDLE_HOST] = work->idle_host_ns,
-        [LP_TIME_IDLE_WAIT] = work->idle_wait_ns,
+        [LP_TIME_IDLE_LAUNCH] = work->sums.idle_launch_ns,
+        [LP_TIME_IDLE_HOST] = work->sums.idle_host_ns,
+        [LP_TIME_IDLE_WAIT] = work->sums.idle_wait_ns,
     };
     uint64_t before = stage->times[LP_TIME_BUSY].count;
     int status = lp_distribution_add(&stage->times[LP_TIME_WALL], times[LP_TIME_WALL]);
@@ -529,8 +514,9 @@ static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *s
         stage->window_ns += wall_ns;
         if (!work->in_other_unit)
             lp_window_unit(lp_windows_find(&iterations->windows, work->window),
-                           &(struct lp_window_unit){ work->begin_ns, work->end_ns, work->busy_ns,
-                                                     idle_of(work), work->collected });
+                           &(struct lp_window_unit){ work->begin_ns, work->end_ns,
+                                                     work->sums.busy_ns, idle_of(work),
+                                                     work->collected });
     } else {
         add_amount(&stage->flops, work->quantities[LLMPERF_QUANTITY_FLOPS], work->collected);
         add_amount(&stage->tokens, work->quantities[LLMPERF_QUANTITY_TOKENS], work->collected);
@@ -568,7 +554,7 @@ static void set_start(const struct lp_iterations *iterations, struct lp_unit_wor
     work->started_ns = work->begin_ns;
     if (!before.unknown)
         raise_to(&work->started_ns, before.ns);
-    else if (work->frontier_ns > work->end_ns)
+    else if (work->sums.frontier_ns > work->end_ns)
         work->started_ns = work->first_ns;
     if (work->started_ns > work->first_ns)
         work->started_ns = work->first_ns;
@@ -580,7 +566,7 @@ static void note_device_end(struct lp_iterations *iterations, const struct lp_un
     struct lp_unit_work *around = find_work(iterations, work->parent);
     struct lp_device_end *end = around ? &around->nested : &iterations->outermost;
 
-    raise_to(&end->ns, work->frontier_ns);
+    raise_to(&end->ns, work->sums.frontier_ns);
     end->unknown = !work->collected || work->truncated;
 }
 
@@ -602,7 +588,7 @@ static int add_active(struct lp_iterations *iterations, const struct lp_stage_to
     uint64_t end_ns = work->end_ns;
     size_t row = (size_t)(stage - iterations->stages.items);
 
-    raise_to(&end_ns, work->frontier_ns);
+    raise_to(&end_ns, work->sums.frontier_ns);
     return row < iterations->active.rows.count
                ? lp_busy_add(&iterations->active, (uint32_t)row, work->begin_ns, end_ns)
                : LLMPERF_ENOMEM;

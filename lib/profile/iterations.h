@@ -30,6 +30,15 @@ struct lp_device_end {
     bool unknown; /* device work of the newest one was not collected */
 };
 
+/** Sums over intervals on a device, in the order of their starts. */
+struct lp_span_sums {
+    uint64_t frontier_ns; /* last end */
+    uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
+    uint64_t idle_host_ns; /* the GPU waits for a launch for LP_HOST_GAP_NS or more */
+    uint64_t queued_ns;    /* from launch call to start, sum over activities */
+    uint64_t latency_ns;   /* launch_latency_ns of struct lp_iterations, while they are added */
+};
+
 /** What is known of a unit so far. */
 struct lp_unit_work {
     uint32_t unit, parent, node;
@@ -44,15 +53,12 @@ struct lp_unit_work {
     uint64_t class_ns[LLMPERF_ITERATION_CLASSES];
     LP_VECTOR(struct lp_span) spans; /* not folded yet */
     bool spans_unsorted;
-    lp_unit_calls calls;            /* by its thread, not in nested units */
-    bool calls_left_out;            /* there were more than LP_UNIT_CALLS */
-    uint64_t first_ns, frontier_ns; /* of the folded ones: first start, last end */
-    uint64_t summed_ns;             /* start of the last folded one */
-    uint64_t busy_ns, idle_launch_ns, idle_wait_ns;
-    uint64_t idle_host_ns;       /* the GPU waits for a launch for LP_HOST_GAP_NS or more */
-    uint64_t queued_ns;          /* from launch call to start, sum over activities */
-    struct lp_device_end nested; /* of the units directly in it */
-    uint64_t started_ns;         /* begin of its elapsed time */
+    lp_unit_calls calls;          /* by its thread, not in nested units */
+    bool calls_left_out;          /* there were more than LP_UNIT_CALLS */
+    uint64_t first_ns, summed_ns; /* start of the first and of the last folded one */
+    struct lp_span_sums sums;     /* of the folded ones */
+    struct lp_device_end nested;  /* of the units directly in it */
+    uint64_t started_ns;          /* begin of its elapsed time */
     struct lp_kept_call kept;
     lp_sampled_times times[LP_SAMPLED_BY]; /* of a sampled unit */
 };

@@ -39,7 +39,7 @@ static int add_stats(llmperf_profile *profile, const char *region, const char *q
                        stats->max_ms);
     if (!stats->quantity ||
         lp_profile_histogram(profile, &distribution->histogram, &row.histogram) < 0)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     return lp_vector_push(&profile->iteration_stats, row);
 }
 
@@ -47,7 +47,7 @@ static int add_stage(llmperf_profile *profile, const struct lp_stage_total *stag
                      const struct lp_classifier *classifier)
 {
     const char *region = lp_profile_text(profile, stage->path);
-    int status = region ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    int status = region ? 0 : lp_out_of_memory();
 
     for (size_t i = 0; status == 0 && i < LP_TIMES; i++)
         if (stage->times[i].count > 0)
@@ -90,8 +90,7 @@ static int add_iteration(const llmperf_iteration *row, const struct lp_classifie
 
     drop_unnamed(&copy, classifier);
     copy.region = lp_profile_text(profile, row->region);
-    return copy.region ? lp_vector_push(&profile->iterations, copy)
-                       : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return copy.region ? lp_vector_push(&profile->iterations, copy) : lp_out_of_memory();
 }
 
 /* The newest, and before them the first of each stage: warm-up shows there. */
@@ -111,6 +110,14 @@ static int add_rows(const struct lp_iterations *iterations, const struct lp_clas
             iterations->stages.items[i].first.sequence < oldest)
             status = add_iteration(&iterations->stages.items[i].first, classifier, profile);
     return status;
+}
+
+/* NULL: no call of the path was followed. */
+static const struct lp_stage_total *stage_at(const struct lp_iterations *iterations, uint32_t node)
+{
+    uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
+
+    return row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
 }
 
 /* Only stages that were sampled themselves, not enclosing ones. */
@@ -135,9 +142,7 @@ static void pass_down(const struct lp_iterations *iterations, double *fractions,
 {
     for (uint32_t i = LP_PATH_OTHER + 1; i < count; i++) {
         uint32_t node = lp_path_nth(i);
-        uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
-        const struct lp_stage_total *stage =
-            row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
+        const struct lp_stage_total *stage = stage_at(iterations, node);
 
         if (fractions[lp_path_get(node)->parent] > 0)
             fractions[node] = fractions[lp_path_get(node)->parent];
@@ -146,24 +151,19 @@ static void pass_down(const struct lp_iterations *iterations, double *fractions,
     }
 }
 
-static bool is_sampled_stage(const struct lp_iterations *iterations, uint32_t node)
-{
-    uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
-
-    return row != LP_HASHMAP_NONE && is_sampled(&iterations->stages.items[row]);
-}
-
 /* A sampled stage inside another one is part of it, and is not counted again. */
 static bool is_outermost_within(const struct lp_iterations *iterations,
                                 const struct lp_stage_total *stage, uint32_t node)
 {
+    const struct lp_stage_total *outer;
     uint32_t above = stage->node;
 
     if (!is_sampled(stage))
         return false;
     while (above != node && above != LP_PATH_ROOT) {
         above = lp_path_get(above)->parent;
-        if (is_sampled_stage(iterations, above))
+        outer = stage_at(iterations, above);
+        if (outer && is_sampled(outer))
             return false;
     }
     return above == node;
@@ -213,15 +213,15 @@ static const struct lp_stage_sampling *sampling_of(const struct lp_iterations *i
 
     for (; iterations->sampled && node != LP_PATH_ROOT && node != LP_PATH_UNKNOWN;
          node = lp_path_get(node)->parent) {
-        uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
-        const struct lp_stage_total *stage =
-            row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
+        const struct lp_stage_total *stage = stage_at(iterations, node);
 
         if (!stage)
             continue;
         outermost = stage->sampling ? stage->sampling : outermost;
-        *at_once_out |= (double)stage->times[LP_TIME_WALL].sum_ns >
-                        AT_ONCE * (double)iterations->active.rows.items[row].own.ns;
+        *at_once_out |=
+            (double)stage->times[LP_TIME_WALL].sum_ns >
+            AT_ONCE *
+                (double)iterations->active.rows.items[stage - iterations->stages.items].own.ns;
     }
     return outermost;
 }
@@ -275,15 +275,18 @@ void lp_iterations_estimate_kernel(const struct lp_iterations *iterations, uint3
 void lp_iterations_fill(const struct lp_iterations *iterations, uint32_t node,
                         llmperf_region_stats *stats)
 {
-    uint32_t row = lp_hashmap_get(&iterations->stage_rows, node, 0);
-    const struct lp_stage_total *stage =
-        row == LP_HASHMAP_NONE ? NULL : &iterations->stages.items[row];
+    const struct lp_stage_total *stage = stage_at(iterations, node);
 
     stats->active_ms = stats->collected_wall_ms = NAN;
-    if (!stage || stage->times[LP_TIME_WALL].count != stats->instances || stats->instances == 0)
+    if (!stage || stats->instances == 0)
         return;
-    stats->active_ms = (double)iterations->active.rows.items[row].own.ns / 1e6;
-    stats->collected_wall_ms = (double)stage->collected_ns / 1e6;
+    /* While a program runs, and in a run of one that was killed, the last calls are still to come.
+     */
+    if (stage->times[LP_TIME_WALL].count <= stats->instances)
+        stats->collected_wall_ms = (double)stage->collected_ns / 1e6;
+    if (stage->times[LP_TIME_WALL].count == stats->instances)
+        stats->active_ms =
+            (double)iterations->active.rows.items[stage - iterations->stages.items].own.ns / 1e6;
 }
 
 int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names *names,

@@ -32,7 +32,7 @@ static int compare_starts(const void *left, const void *right)
 {
     const struct lp_kept_event *a = left, *b = right;
 
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+    return LP_ORDER(a->start_ns, b->start_ns);
 }
 
 /* A list of different texts, in the order in which they come first. */
@@ -135,7 +135,7 @@ static char *make_text(struct lp_kept_call *call, const struct lp_names *names,
     struct lp_text out = { 0 };
     bool failed = false;
 
-    qsort(call->events.items, call->events.count, sizeof(*call->events.items), compare_starts);
+    lp_vector_sort(&call->events, compare_starts);
     lp_text_printf(&out,
                    "{\"begin_ns\":%" PRIu64 ",\"sequence\":%" PRIu64 ",\"events_total\":%" PRIu64
                    ",\"events\":[",

@@ -32,9 +32,6 @@ struct lp_kept_call {
     char *text, *gap; /* as JSON, and its longest gap, once asked for */
 };
 
-/** While the GPU waits this long for a launch, the host does something else than launching. */
-#define LP_HOST_GAP_NS 200000u
-
 /** Keep the next call of a stage of which this many were collected? */
 static inline bool lp_kept_call_is_due(uint32_t collected)
 {

@@ -42,7 +42,7 @@ static size_t operator_length(const char *s, char before)
 
     if (strncmp(s, "operator", 8) || isalnum((unsigned char)before) || before == '_')
         return 0;
-    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(symbols); i++)
         if (!strncmp(s + 8, symbols[i], strlen(symbols[i])))
             return 8 + strlen(symbols[i]);
     return 0;
@@ -53,7 +53,7 @@ static size_t fixed_length(const char *s, char before)
 {
     static const char *const fixed[] = { "(anonymous namespace)", "{lambda(" };
 
-    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(fixed); i++)
         if (!strncmp(s, fixed[i], strlen(fixed[i])))
             return i == 0 ? strlen(fixed[i]) : strcspn(s, "}") + (strchr(s, '}') != NULL);
     return operator_length(s, before);

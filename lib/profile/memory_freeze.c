@@ -81,15 +81,12 @@ static int add_points(const struct lp_memory *memory, size_t index, uint32_t pro
 }
 
 static int add_region(const struct lp_memory *memory, const struct lp_memory_total *total,
-                      uint32_t process_id, struct lp_text *path, llmperf_profile *profile)
+                      uint32_t process_id, llmperf_profile *profile)
 {
     llmperf_memory row = make_row(memory, total->device, process_id);
     bool balanced = is_balanced(memory);
 
-    path->length = 0;
-    lp_text_puts(path, "");
-    lp_path_print(path, total->node);
-    if (path->failed || !(row.region = lp_profile_text(profile, path->bytes)))
+    if (!(row.region = lp_profile_path(profile, total->node)))
         return LLMPERF_ENOMEM;
     add_total(&row, total);
     if (balanced) {
@@ -103,15 +100,13 @@ static int add_region(const struct lp_memory *memory, const struct lp_memory_tot
 
 int lp_memory_freeze(const struct lp_memory *memory, uint32_t process_id, llmperf_profile *profile)
 {
-    struct lp_text path = { NULL, 0, 0, false };
     int status = 0;
 
     for (size_t i = 0; i < memory->device_count && status == 0; i++)
         if ((status = add_device(memory, i, process_id, profile)) == 0)
             status = add_points(memory, i, process_id, profile);
     for (size_t i = 0; i < memory->rows.count && status == 0; i++)
-        status = add_region(memory, &memory->rows.items[i], process_id, &path, profile);
-    lp_text_clear(&path);
+        status = add_region(memory, &memory->rows.items[i], process_id, profile);
     if (status == 0 && memory->over_limit > 0)
         status = lp_profile_add_note(profile,
                                      "%" PRIu64

@@ -36,9 +36,7 @@ static int compare_metrics(const void *left, const void *right)
 
 void lp_profile_sort_metrics(llmperf_profile *profile)
 {
-    if (profile->metrics.count > 0)
-        qsort(profile->metrics.items, profile->metrics.count, sizeof(*profile->metrics.items),
-              compare_metrics);
+    lp_vector_sort(&profile->metrics, compare_metrics);
     lp_hashmap_clear(&profile->metric_rows); /* the rows have moved */
 }
 
@@ -125,7 +123,7 @@ int lp_profile_add_metric(llmperf_profile *profile, const llmperf_metric_stats *
     }
     row.struct_size = sizeof(row);
     if (!keep_texts(profile, &row))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     found = (uint32_t)profile->metrics.count;
     if (lp_vector_push(&profile->metrics, row) < 0 ||
         lp_hashmap_put(&profile->metric_rows, lp_row_hash(LP_ROW_METRIC, &row, NULL), twin, found) <

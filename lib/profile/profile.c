@@ -114,9 +114,7 @@ int lp_profile_histogram(llmperf_profile *profile, const struct lp_histogram *hi
         *blob_out = (struct lp_blob){ lp_strings_add_bytes(&profile->pool, text.bytes, text.length),
                                       text.length };
     lp_text_clear(&text);
-    return text.failed || (blob_out->size > 0 && !blob_out->bytes)
-               ? lp_error(LLMPERF_ENOMEM, "out of memory")
-               : 0;
+    return text.failed || (blob_out->size > 0 && !blob_out->bytes) ? lp_out_of_memory() : 0;
 }
 
 static const char *format_line(llmperf_profile *profile, const char *format, va_list args)
@@ -136,8 +134,7 @@ int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
     line = format_line(profile, format, args);
     va_end(args);
     lp_profile_forget(profile);
-    return line ? lp_vector_push(&profile->problems, line)
-                : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return line ? lp_vector_push(&profile->problems, line) : lp_out_of_memory();
 }
 
 int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
@@ -150,7 +147,7 @@ int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
     va_end(args);
     lp_profile_forget(profile);
     if (!line)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (size_t i = 0; i < profile->notes.count; i++)
         if (strcmp(profile->notes.items[i], line) == 0)
             return 0;
@@ -179,7 +176,7 @@ int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *v
         return 0;
     lp_profile_forget(profile);
     if (!fact.key || !fact.value)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (size_t i = 0; i < profile->facts.count; i++)
         if (!strcmp(profile->facts.items[i].key, key)) {
             profile->facts.items[i] = fact;

@@ -73,6 +73,21 @@ void lp_totals_activities(struct lp_totals *totals, const struct lp_activity *ac
 void lp_totals_set_work(struct lp_totals *totals, const struct lp_work_source *source);
 void lp_totals_set_classes(struct lp_totals *totals, const struct lp_classifier *classifier);
 
+/** Takes the activities of programs that mark no region, see lib/structure. */
+struct lp_totals_filter {
+    void *context;
+    /** false: the activities are not taken, the totals count them. */
+    bool (*take)(void *context, const struct lp_activity *activities, size_t count);
+    /** The program has opened a region. */
+    void (*mark)(void *context, uint32_t node);
+};
+
+/** Set it; it must outlive the last activity. */
+void lp_totals_set_filter(struct lp_totals *totals, const struct lp_totals_filter *filter);
+
+/** Activities for the filter, else for the totals. */
+void lp_totals_take(struct lp_totals *totals, const struct lp_activity *activities, size_t count);
+
 /** Called for each followed call of a stage when it ends, and again when its device work is
  * complete. Both NULL: no callbacks. */
 struct lp_watcher {
@@ -365,6 +380,10 @@ int lp_profile_join(const llmperf_profile *const *parts, size_t count,
 /** Folder of the run file; "": the profile was not read from a file. */
 const char *lp_profile_folder(const llmperf_profile *profile);
 
+/** Fact of a run: when its process began, in clock ticks since boot. Two runs of one process have
+ * the same; another process with its id has another. */
+#define LP_STARTED_FACT "process_started"
+
 /** Name of the trace in a run's folder. */
 #define LP_TRACE_FILE "trace.llmrec"
 
@@ -372,8 +391,13 @@ const char *lp_profile_folder(const llmperf_profile *profile);
 #define LP_MERGED_TRACES_FACT "merged_traces"
 
 /** Facts with the device work of one call of a stage, see lp_kept_call_freeze(): this and the path
- * of the stage. */
+ * of the stage. Of a merged profile: a list of calls, see lp_merge_kept(). */
 #define LP_KEPT_CALL_FACT "kept_call."
+
+/** While the GPU waits this long for a launch, the host does something else than launching:
+ * launches in a row follow each other within 3 to 100 us, in eager Python too. */
+#define LP_HOST_GAP_NS    200000u
+#define LP_HOST_GAP_WORDS "0.2 ms"
 
 /** Facts with the longest gap between kernels of that call, if it is LP_HOST_GAP_NS or more: "2.98
  * ms before sample_kernel in LLM@head". */

@@ -67,14 +67,10 @@ uint64_t lp_totals_late(const struct lp_totals *totals)
 
 static struct lp_host_total *find_host(struct lp_totals *totals, uint32_t node)
 {
-    static const struct lp_host_total empty = { 0 };
+    struct lp_host_total *host = lp_vector_at(&totals->hosts, node);
 
-    while (totals->hosts.count <= node)
-        if (lp_vector_push(&totals->hosts, empty) < 0) {
-            totals->failed = true;
-            return NULL;
-        }
-    return &totals->hosts.items[node];
+    totals->failed |= !host;
+    return host;
 }
 
 void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns, bool truncated,
@@ -431,14 +427,11 @@ static void add_to_window(struct lp_totals *totals, struct lp_window_total *wind
 
 static int add_time(struct lp_unit_work *unit, enum lp_sampled_by by, size_t row, uint64_t ns)
 {
-    lp_sampled_times *times = &unit->times[by];
+    uint64_t *time = row < LP_SAMPLED_ROWS ? lp_vector_at(&unit->times[by], row) : NULL;
 
-    while (times->count <= row && row < LP_SAMPLED_ROWS)
-        if (lp_vector_push(times, 0) < 0)
-            return LLMPERF_ENOMEM;
-    if (row < LP_SAMPLED_ROWS)
-        times->items[row] += ns;
-    return 0;
+    if (time)
+        *time += ns;
+    return time || row >= LP_SAMPLED_ROWS ? 0 : LLMPERF_ENOMEM;
 }
 
 /* A region has the time of its nested regions, up to the stage whose call was chosen. */

@@ -77,7 +77,8 @@ struct lp_totals {
     struct lp_memory memory;
     struct lp_work_source work_source;
     struct lp_watcher watcher;
-    bool imported; /* from a file of another profiler */
+    struct lp_totals_filter filter; /* NULL functions: none */
+    bool imported;                  /* from a file of another profiler */
     bool sampled;
     double sampled_share; /* of the time, for all regions alike; NaN: by stage */
     struct lp_classifier classifier;

@@ -3,9 +3,16 @@
 #include "lib/profile/totals.h"
 #include "llmperf/region.h"
 
+static void mark(struct lp_totals *totals, uint32_t node)
+{
+    if (totals->filter.mark)
+        totals->filter.mark(totals->filter.context, node);
+}
+
 static void take_region(void *totals, uint32_t node, uint64_t wall_ns, bool truncated,
                         enum lp_in_window window)
 {
+    mark(totals, node);
     lp_totals_region(totals, node, wall_ns, truncated, window);
 }
 
@@ -15,13 +22,20 @@ static void take_count(void *totals, uint32_t node, uint32_t quantity, uint64_t 
     lp_totals_count(totals, node, quantity, amount, window);
 }
 
-static void take_activities(void *context, const struct lp_activity *activities, size_t count)
+void lp_totals_take(struct lp_totals *totals, const struct lp_activity *activities, size_t count)
 {
-    struct lp_totals *totals = context;
+    const struct lp_totals_filter *filter = &totals->filter;
 
+    if (filter->take && filter->take(filter->context, activities, count))
+        return;
     lp_totals_activities(totals, activities, count);
     if (totals->counters)
         lp_counter_totals_activities(totals->counters, activities, count);
+}
+
+static void take_activities(void *totals, const struct lp_activity *activities, size_t count)
+{
+    lp_totals_take(totals, activities, count);
 }
 
 static void begin_unit(void *context, uint32_t unit, uint32_t parent, uint32_t node,
@@ -29,6 +43,7 @@ static void begin_unit(void *context, uint32_t unit, uint32_t parent, uint32_t n
 {
     struct lp_totals *totals = context;
 
+    mark(totals, node);
     lp_iterations_begin(&totals->iterations, unit, parent, node, begin_ns, collected, window);
     lp_iterations_chance(&totals->iterations, unit, chance);
     if (!totals->sampled)
@@ -83,6 +98,11 @@ static void take_memory(void *context, uint32_t thread, const struct lp_record *
 void lp_totals_set_watcher(struct lp_totals *totals, const struct lp_watcher *watcher)
 {
     totals->watcher = *watcher;
+}
+
+void lp_totals_set_filter(struct lp_totals *totals, const struct lp_totals_filter *filter)
+{
+    totals->filter = *filter;
 }
 
 void lp_totals_set_counters(struct lp_totals *totals, struct lp_counter_totals *counters)

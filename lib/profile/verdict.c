@@ -65,16 +65,16 @@ static const struct fault imported_faults[] = {
       "(record again with nsys profile --trace=cuda,nvtx, from before the work it measures)" },
 };
 
-#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+#define FAULTS LP_LENGTH(faults)
 
-static uint64_t fault_value(const llmperf_ledger *ledger, size_t index)
+static uint64_t value_of(const llmperf_ledger *ledger, const struct fault *fault)
 {
-    return *(const uint64_t *)(const void *)((const char *)ledger + faults[index].offset);
+    return *(const uint64_t *)(const void *)((const char *)ledger + fault->offset);
 }
 
 static const char *sentence_of(size_t index, bool imported)
 {
-    for (size_t i = 0; imported && i < sizeof(imported_faults) / sizeof(imported_faults[0]); i++)
+    for (size_t i = 0; imported && i < LP_LENGTH(imported_faults); i++)
         if (imported_faults[i].offset == faults[index].offset)
             return imported_faults[i].sentence;
     return faults[index].sentence;
@@ -84,9 +84,9 @@ static bool fault_line(const llmperf_ledger *ledger, size_t index, bool imported
                        size_t size)
 {
     for (size_t i = 0; i < FAULTS; i++) {
-        if (fault_value(ledger, i) == 0 || index-- > 0)
+        if (value_of(ledger, &faults[i]) == 0 || index-- > 0)
             continue;
-        snprintf(line, size, sentence_of(i, imported), fault_value(ledger, i));
+        snprintf(line, size, sentence_of(i, imported), value_of(ledger, &faults[i]));
         return true;
     }
     return false;
@@ -100,7 +100,7 @@ bool lp_ledger_fault(const llmperf_ledger *ledger, size_t index, char *line, siz
 static bool has_fault(const llmperf_ledger *ledger)
 {
     for (size_t i = 0; i < FAULTS; i++)
-        if (fault_value(ledger, i) > 0)
+        if (value_of(ledger, &faults[i]) > 0)
             return true;
     return false;
 }
@@ -152,72 +152,52 @@ static uint64_t count_unseen_memory(const llmperf_profile *profile)
     return count;
 }
 
+/* No faults, but numbers that explain others. */
+static const struct fault notes[] = {
+    { offsetof(llmperf_ledger, regions_truncated),
+      "%" PRIu64 " region calls were open at the start or the end of the session, or when "
+      "their thread ended; their wall times are unknown and not in the totals" },
+    { offsetof(llmperf_ledger, regions_unbalanced),
+      "%" PRIu64 " region ends had no begin and were ignored" },
+    { offsetof(llmperf_ledger, regions_abandoned),
+      "%" PRIu64 " regions or NVTX ranges were still open when an enclosing region ended, "
+      "and were closed with it; their wall times are not in the totals" },
+    { offsetof(llmperf_ledger, graph_nodes_unmapped),
+      "%" PRIu64
+      " kernels, memcpys and memsets of CUDA graphs have no known capture region; their time "
+      "is assigned to the region that launched the graph, and captured_in gives the reason "
+      "(capture the graph during the session to see its regions)" },
+    { offsetof(llmperf_ledger, memory_missing),
+      "%" PRIu64 " memcpy and memset calls have no record; those of zero bytes never have one" },
+    { offsetof(llmperf_ledger, records_foreign),
+      "%" PRIu64 " device records were enabled by another tool in the process; they were skipped" },
+    { offsetof(llmperf_ledger, names_over_limit),
+      "%" PRIu64 " device records have names beyond the limit of 65,536; they are counted together "
+      "as [other names]" },
+    { offsetof(llmperf_ledger, graphs_device_launchable),
+      "%" PRIu64
+      " graphs were instantiated for launch from the device; CUPTI reports no kernels of "
+      "such launches, so their time is missing" },
+};
+
 static int add_notes(llmperf_profile *profile)
 {
-    const llmperf_ledger *ledger = &profile->ledger;
-    uint64_t unseen_memory = count_unseen_memory(profile);
+    llmperf_ledger ledger = profile->ledger;
+    uint64_t count = count_unseen_memory(profile);
 
-    if (unseen_memory > 0 &&
-        lp_profile_add_note(profile,
-                            "%" PRIu64 " memcpys and memsets have no known call; they are counted "
-                            "outside of all regions",
-                            unseen_memory) < 0)
+    if (count > 0 && lp_profile_add_note(profile,
+                                         "%" PRIu64 " memcpys and memsets have no known call; they "
+                                         "are counted outside of all regions",
+                                         count) < 0)
         return LLMPERF_ENOMEM;
-    if (ledger->regions_truncated > 0 &&
-        lp_profile_add_note(
-            profile,
-            "%" PRIu64 " region calls were open at the start or the end of the session, or when "
-            "their thread ended; their wall times are unknown and not in the totals",
-            ledger->regions_truncated) < 0)
-        return LLMPERF_ENOMEM;
-    if (ledger->regions_unbalanced > 0 &&
-        lp_profile_add_note(profile, "%" PRIu64 " region ends had no begin and were ignored",
-                            ledger->regions_unbalanced) < 0)
-        return LLMPERF_ENOMEM;
-    if (ledger->regions_abandoned > 0 &&
-        lp_profile_add_note(
-            profile,
-            "%" PRIu64 " regions or NVTX ranges were still open when an enclosing region ended, "
-            "and were closed with it; their wall times are not in the totals",
-            ledger->regions_abandoned) < 0)
-        return LLMPERF_ENOMEM;
-    if (ledger->graph_nodes_unmapped > 0 &&
-        lp_profile_add_note(
-            profile,
-            "%" PRIu64
-            " kernels, memcpys and memsets of CUDA graphs have no known capture region; their time "
-            "is assigned to the region that launched the graph, and captured_in gives the reason "
-            "(capture the graph during the session to see its regions)",
-            ledger->graph_nodes_unmapped) < 0)
-        return LLMPERF_ENOMEM;
-    if (ledger->memory_missing > 0 && ledger->verdict != LLMPERF_VERDICT_NO_DEVICE &&
-        lp_profile_add_note(
-            profile,
-            "%" PRIu64
-            " memcpy and memset calls have no record; those of zero bytes never have one",
-            ledger->memory_missing) < 0)
-        return LLMPERF_ENOMEM;
-    if (ledger->records_foreign > 0 &&
-        lp_profile_add_note(
-            profile,
-            "%" PRIu64
-            " device records were enabled by another tool in the process; they were skipped",
-            ledger->records_foreign) < 0)
-        return LLMPERF_ENOMEM;
-    if (ledger->names_over_limit > 0 &&
-        lp_profile_add_note(profile,
-                            "%" PRIu64 " device records have names beyond the limit of 65,536; "
-                            "they are counted together as [other names]",
-                            ledger->names_over_limit) < 0)
-        return LLMPERF_ENOMEM;
-    if (ledger->graphs_device_launchable > 0 &&
-        ledger->graphs_device_launchable != LLMPERF_UNKNOWN &&
-        lp_profile_add_note(profile,
-                            "%" PRIu64
-                            " graphs were instantiated for launch from the device; CUPTI reports "
-                            "no kernels of such launches, so their time is missing",
-                            ledger->graphs_device_launchable) < 0)
-        return LLMPERF_ENOMEM;
+    if (ledger.verdict == LLMPERF_VERDICT_NO_DEVICE)
+        ledger.memory_missing = 0;
+    for (size_t i = 0; i < LP_LENGTH(notes); i++) {
+        count = value_of(&ledger, &notes[i]);
+        if (count > 0 && count != LLMPERF_UNKNOWN &&
+            lp_profile_add_note(profile, notes[i].sentence, count) < 0)
+            return LLMPERF_ENOMEM;
+    }
     return 0;
 }
 

@@ -116,26 +116,6 @@ uint64_t lp_windows_kernels(const struct lp_windows *windows)
 
 /* Profile rows */
 
-static double to_ms(uint64_t ns)
-{
-    return (double)ns / 1e6;
-}
-
-/* NULL: not known, or out of memory. */
-static const char *path_text(llmperf_profile *profile, uint32_t node)
-{
-    struct lp_text text = { NULL, 0, 0, false };
-    const char *copy;
-
-    if (node == LP_PATH_UNKNOWN)
-        return NULL;
-    lp_text_puts(&text, "");
-    lp_path_print(&text, node);
-    copy = text.failed ? NULL : lp_profile_text(profile, text.bytes);
-    lp_text_clear(&text);
-    return copy;
-}
-
 static int add_kernel(const struct lp_window_total *window,
                       const struct lp_window_kernel_total *total, const struct lp_names *names,
                       uint32_t process_id, llmperf_profile *profile)
@@ -146,13 +126,13 @@ static int add_kernel(const struct lp_window_total *window,
     row.process_id = process_id;
     row.kind = total->kind;
     row.calls = total->calls;
-    row.total_ms = to_ms(total->total_ns);
+    row.total_ms = lp_to_ms(total->total_ns);
     row.name =
         lp_profile_text(profile, total->other ? "[others]" : lp_names_text(names, total->name));
-    row.region = total->other ? NULL : path_text(profile, total->node);
-    row.captured_in = total->other ? NULL : path_text(profile, total->captured);
+    row.region = total->other ? NULL : lp_profile_path(profile, total->node);
+    row.captured_in = total->other ? NULL : lp_profile_path(profile, total->captured);
     if (!row.name)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     return lp_vector_push(&profile->window_kernels, row);
 }
 
@@ -171,11 +151,11 @@ static int add_window(const struct lp_window_total *window, uint32_t process_id,
     row.units_left_out = window->left_out;
     row.kernel_count = window->kernels;
     row.memory_count = window->memory;
-    row.wall_ms = to_ms(window->wall_ns);
-    row.busy_ms = to_ms(window->busy_ns);
-    row.idle_ms = to_ms(window->idle_ns);
-    row.kernel_ms = to_ms(window->kernel_ns);
-    row.memory_ms = to_ms(window->memory_ns);
+    row.wall_ms = lp_to_ms(window->wall_ns);
+    row.busy_ms = lp_to_ms(window->busy_ns);
+    row.idle_ms = lp_to_ms(window->idle_ns);
+    row.kernel_ms = lp_to_ms(window->kernel_ns);
+    row.memory_ms = lp_to_ms(window->memory_ns);
     return lp_vector_push(&profile->windows, row);
 }
 
@@ -189,7 +169,7 @@ int lp_profile_set_trigger(llmperf_profile *profile, const llmperf_window_stats 
     if (at == profile->windows.count || profile->windows.items[at].number != trigger->number) {
         fresh.begin_ns = fresh.end_ns = LLMPERF_UNKNOWN;
         if (lp_vector_push(&profile->windows, fresh) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         for (size_t i = profile->windows.count - 1; i > at; i--)
             profile->windows.items[i] = profile->windows.items[i - 1];
         profile->windows.items[at] = fresh;
@@ -206,9 +186,7 @@ int lp_profile_set_trigger(llmperf_profile *profile, const llmperf_window_stats 
     row->value_units = trigger->value_units;
     row->triggered_ns = trigger->triggered_ns;
     row->units_asked = trigger->units_asked;
-    return row->rule && row->region && row->quantity && row->unit
-               ? 0
-               : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return row->rule && row->region && row->quantity && row->unit ? 0 : lp_out_of_memory();
 }
 
 int lp_windows_freeze(const struct lp_windows *windows, const struct lp_names *names,

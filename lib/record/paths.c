@@ -50,7 +50,8 @@ static void clean_label(char out[LLMPERF_LABEL_BYTES + 32], const char *raw)
 static uint32_t kind_by_label(const char *label)
 {
     static const char *const stages[] = { "LLM@prefill", "LLM@decode_all", "LLM@decode_step",
-                                          "LLM@vision" };
+                                          "LLM@vision",  "found@step",     "found@prefill",
+                                          "found@decode" };
 
     for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++)
         if (!strcmp(label, stages[i]))
@@ -326,6 +327,23 @@ uint32_t lp_path_kind(uint32_t node)
         &path->kind, memory_order_relaxed); /* Any value that was set is valid. */
 
     return kind != LLMPERF_REGION_AUTO ? kind : path->label_kind;
+}
+
+bool lp_path_has_label(uint32_t node, const char *label)
+{
+    const struct lp_path *path = lp_path_get(node);
+
+    return strcmp(path->label, label) == 0 ||
+           (strncmp(label, "LLM@", 4) == 0 && strcmp(path->name, label + 4) == 0 &&
+            lp_path_kind(node) == LLMPERF_REGION_STAGE);
+}
+
+void lp_path_set_kind(uint32_t node, uint32_t kind)
+{
+    uint32_t unset = LLMPERF_REGION_AUTO;
+
+    if (!lp_path_is_rest(node) && (kind == LLMPERF_REGION_STAGE || kind == LLMPERF_REGION_OPERATOR))
+        atomic_compare_exchange_strong(&lp_path_get(node)->kind, &unset, kind);
 }
 
 uint32_t lp_path_stage(uint32_t node)

@@ -86,6 +86,13 @@ bool lp_path_is_rest(uint32_t node);
 /** LLMPERF_REGION_STAGE or _OPERATOR: as set, else from the label. */
 uint32_t lp_path_kind(uint32_t node);
 
+/** Has it this label? One of domain LLM also stands for stages of that name in other domains:
+ * LLM@prefill for vllm@prefill. */
+bool lp_path_has_label(uint32_t node, const char *label);
+
+/** The first kind that is set is kept; AUTO sets none. */
+void lp_path_set_kind(uint32_t node, uint32_t kind);
+
 /** Innermost stage of a path; LP_PATH_ROOT: none. */
 uint32_t lp_path_stage(uint32_t node);
 

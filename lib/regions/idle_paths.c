@@ -27,6 +27,7 @@ static void keep_all(void)
          thread = thread->next)
         keep_thread(thread);
     lp_nvtx_ranges_keep_paths();
+    lp_nvtx_strings_keep_paths();
     lp_graph_log_keep_paths();
 }
 

@@ -42,6 +42,28 @@ static void count_payload(struct lp_thread *thread, const struct lp_nvtx_domain 
         count(thread, LLMPERF_QUANTITY_TOKENS, amount > 0 ? (uint64_t)amount : 0);
 }
 
+static struct lp_nvtx_string *string_of(const struct lp_nvtx_attributes *attributes)
+{
+    return attributes && attributes->message_type == LP_NVTX_MESSAGE_REGISTERED
+               ? (struct lp_nvtx_string *)(uintptr_t)attributes->message.registered
+               : NULL;
+}
+
+static void open_range(struct lp_thread *thread, const struct lp_nvtx_domain **domain,
+                       const char *text, struct lp_nvtx_string *string, uint32_t owner)
+{
+    struct lp_range range;
+    uint32_t node = lp_nvtx_node(thread, thread->node, domain, text, string, &range);
+
+    if (node == LP_PATH_UNKNOWN) {
+        lp_stack_open_hidden(thread, owner);
+        return;
+    }
+    lp_stack_open(thread, node, owner);
+    for (uint32_t i = 0; range.rule && i < range.work.count; i++)
+        count(thread, range.work.quantities[i], range.work.amounts[i]);
+}
+
 /* The range's level in its domain, from 0, as NVTX returns it; negative: none. */
 static int push_text(const struct lp_nvtx_domain *domain, const char *text,
                      const struct lp_nvtx_attributes *attributes)
@@ -54,7 +76,7 @@ static int push_text(const struct lp_nvtx_domain *domain, const char *text,
     if (thread->depth < LLMPERF_REGION_DEPTH)
         /* The level belongs to the domain that the program will pop, even if the label names
          * another one. */
-        lp_stack_open(thread, lp_nvtx_node(thread, thread->node, &domain, text), object->owner);
+        open_range(thread, &domain, text, string_of(attributes), object->owner);
     else
         thread->depth++;
     if (attributes && attributes->payload_type != 0)
@@ -74,10 +96,11 @@ static int pop(const struct lp_nvtx_domain *domain)
 static uint64_t start_text(const struct lp_nvtx_domain *domain, const char *text)
 {
     struct lp_thread *thread = lp_thread_get();
+    struct lp_range range;
 
     if (!thread || !domain)
         return 0;
-    return lp_nvtx_range_start(lp_nvtx_node(thread, LP_PATH_ROOT, &domain, text));
+    return lp_nvtx_range_start(lp_nvtx_node(thread, LP_PATH_ROOT, &domain, text, NULL, &range));
 }
 
 /* Text of a range, maybe in `buffer`. */
@@ -92,9 +115,7 @@ static const char *read_message(const struct lp_nvtx_attributes *attributes, cha
     case LP_NVTX_MESSAGE_WIDE:
         return lp_nvtx_narrow(buffer, size, attributes->message.wide);
     case LP_NVTX_MESSAGE_REGISTERED:
-        return attributes->message.registered
-                   ? ((const struct lp_nvtx_string *)attributes->message.registered)->text
-                   : "";
+        return string_of(attributes) ? string_of(attributes)->text : "";
     default:
         return "";
     }
@@ -286,7 +307,7 @@ bool lp_nvtx_extend(const void *extension)
         object->module != LP_NVTX_EXTENSION_PAYLOAD || object->segment_count < 1 ||
         !object->segments[0].slots)
         return false;
-    for (size_t i = 0; i < sizeof(payload) / sizeof(payload[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(payload); i++)
         if (payload[i].index < object->segments[0].slot_count)
             object->segments[0].slots[payload[i].index] = (intptr_t)payload[i].function;
     return true;
@@ -300,9 +321,9 @@ int lp_nvtx_listen(const void *(*export_table)(uint32_t id))
     if (!callbacks || callbacks->struct_size < sizeof(*callbacks) || !callbacks->module_table)
         return lp_error(LLMPERF_ENOTSUP, "this NVTX shows no callbacks; NVTX 3 is needed");
     if (!lp_nvtx_domain_of_handle(NULL))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
-    if (!fill_module(callbacks, LP_NVTX_MODULE_CORE, core, sizeof(core) / sizeof(core[0])))
+        return lp_out_of_memory();
+    if (!fill_module(callbacks, LP_NVTX_MODULE_CORE, core, LP_LENGTH(core)))
         return lp_error(LLMPERF_ENOTSUP, "this NVTX has no ranges");
-    fill_module(callbacks, LP_NVTX_MODULE_CORE2, core2, sizeof(core2) / sizeof(core2[0]));
+    fill_module(callbacks, LP_NVTX_MODULE_CORE2, core2, LP_LENGTH(core2));
     return 0;
 }

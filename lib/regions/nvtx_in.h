@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <wchar.h>
 
+#include "lib/record/range_rules.h"
 #include "lib/regions/threads.h"
 
 /** Created once for each name and never freed: programs keep its address as a handle. */
@@ -20,6 +21,8 @@ struct lp_nvtx_domain {
 struct lp_nvtx_string {
     struct lp_nvtx_string *next;
     const struct lp_nvtx_domain *domain;
+    _Atomic uint64_t found; /* of the last lookup: parent << 32 | node; 0: none. Only if a rule
+                               applies: XLA names its ranges so, and there are many. */
     size_t length;
     char text[];
 };
@@ -31,17 +34,23 @@ const struct lp_nvtx_domain *lp_nvtx_domain_of(const char *name);
 const struct lp_nvtx_domain *lp_nvtx_domain_of_handle(const void *handle);
 
 /** Equal texts in one domain have the same handle. NULL: out of memory. */
-const struct lp_nvtx_string *lp_nvtx_string_of(const struct lp_nvtx_domain *domain,
-                                               const char *text);
+struct lp_nvtx_string *lp_nvtx_string_of(const struct lp_nvtx_domain *domain, const char *text);
+
+/** Pass the paths of strings to lp_path_keep(). Under lp_path_give_back(). */
+void lp_nvtx_strings_keep_paths(void);
 
 /** Convert a wide text to UTF-8, cut to `size`.
  * @return `out` */
 const char *lp_nvtx_narrow(char *out, size_t size, const wchar_t *wide);
 
-/** Path node of a range below `parent`. Its domain becomes LLM if its name says so.
+/** Path node of a range below `parent`; LP_PATH_UNKNOWN: it is no region. Its domain becomes LLM if
+ * its name says so.
+ * @param string  With this text; NULL: not registered.
+ * @param range  Its rule, if one applies, and its work are set.
  * @threads the thread's own */
 uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
-                      const struct lp_nvtx_domain **domain, const char *text);
+                      const struct lp_nvtx_domain **domain, const char *text,
+                      struct lp_nvtx_string *string, struct lp_range *range);
 
 /** Start a range that may end on any thread.
  * @return its id; 0: too many are open */

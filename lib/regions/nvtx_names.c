@@ -115,14 +115,14 @@ static struct lp_nvtx_string *add_string(const struct lp_nvtx_domain *domain, co
         return NULL;
     string->next = atomic_load(&strings[bucket]);
     string->domain = domain;
+    string->found = 0;
     string->length = length;
     memcpy(string->text, text, length + 1);
     atomic_store(&strings[bucket], string);
     return string;
 }
 
-const struct lp_nvtx_string *lp_nvtx_string_of(const struct lp_nvtx_domain *domain,
-                                               const char *text)
+struct lp_nvtx_string *lp_nvtx_string_of(const struct lp_nvtx_domain *domain, const char *text)
 {
     size_t bucket = lp_hash_text(text, strlen(text)) % BUCKETS;
     struct lp_nvtx_string *string;
@@ -161,60 +161,100 @@ static const char *drop_domain(const struct lp_nvtx_domain **domain, const char 
     return has_prefix(text, *domain) ? text + (*domain)->name_length + 1 : text;
 }
 
-/* PyTorch's emit_nvtx() writes "aten::mm, seq = 7, op_id = 12, sizes = …". Only the first part, the
- * operator, is used: with the numbers each call would have its own name. */
-static size_t name_length(const char *text)
-{
-    static const char *const tails[] = { ", seq = ", ", op_id = ", ", sizes = ", ", stashed seq",
-                                         ", input_op_ids = " };
-
-    for (const char *at = strchr(text, ','); at; at = strchr(at + 1, ','))
-        for (size_t i = 0; i < sizeof(tails) / sizeof(tails[0]); i++)
-            if (at[1] == ' ' && at > text && strncmp(at, tails[i], strlen(tails[i])) == 0)
-                return (size_t)(at - text);
-    return strlen(text);
-}
-
-static uint32_t intern(uint32_t parent, const struct lp_nvtx_domain *domain, const char *text,
-                       size_t length)
+static uint32_t intern(uint32_t parent, const struct lp_nvtx_domain *domain, const char *text)
 {
     char label[2 * LLMPERF_LABEL_BYTES];
 
-    if (length == 0)
-        snprintf(label, sizeof(label), "%s@", domain->name);
-    else
-        snprintf(label, sizeof(label), "%s@%.*s", domain->name, (int)length, text);
+    snprintf(label, sizeof(label), "%s@%s", domain->name, text);
     return lp_path_intern(parent, label);
 }
 
-static bool is_name_of(uint32_t node, const char *text, size_t length)
+void lp_nvtx_strings_keep_paths(void)
 {
-    const char *name = lp_path_get(node)->name;
-
-    return strncmp(name, text, length) == 0 && name[length] == '\0';
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct lp_nvtx_string *string = atomic_load(&strings[i]); string;
+             string = string->next) {
+            lp_path_keep((uint32_t)(atomic_load(&string->found) >> 32));
+            lp_path_keep((uint32_t)atomic_load(&string->found));
+        }
 }
 
-uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
-                      const struct lp_nvtx_domain **domain, const char *text)
+static struct lp_range_cache_entry *entry_of(struct lp_thread *thread, uint32_t parent,
+                                             const char *text, uint32_t owner, uint64_t *hash)
+{
+    *hash =
+        (lp_hash_text(text, strlen(text)) ^ owner ^ (uint64_t)parent << 32) * 0x9e3779b97f4a7c15u |
+        1;
+    return &thread->ranges[*hash >> 56];
+}
+
+/* A range to which no rule applies. */
+static uint32_t find_plain(struct lp_thread *thread, uint32_t parent,
+                           const struct lp_nvtx_domain *domain, const char *text, bool learn)
 {
     struct lp_range_cache_entry *entry;
-    size_t length;
+    const struct lp_path *path;
     uint64_t hash;
     uint32_t node;
 
-    text = drop_domain(domain, text ? text : "");
-    length = name_length(text);
-    hash = (lp_hash_text(text, length) ^ (*domain)->owner ^ (uint64_t)parent << 32) *
-               0x9e3779b97f4a7c15u |
-           1;
-    entry = &thread->ranges[hash >> 56];
-    if (entry->hash == hash && entry->parent == parent && is_name_of(entry->node, text, length))
+    entry = entry_of(thread, parent, text, domain->owner, &hash);
+    if (entry->hash == hash && entry->parent == parent &&
+        strcmp(lp_path_get(entry->node)->name, text) == 0)
         return entry->node;
+    if (!learn)
+        return LP_PATH_UNKNOWN;
     lp_path_hold();
-    thread->learned = node = intern(parent, *domain, text, length);
+    thread->learned = node = intern(parent, domain, text);
+    path = lp_path_get(node);
     /* Names above the limit are not cached. */
-    if (lp_path_get(node)->parent == parent && is_name_of(node, text, length))
+    if (path->parent == parent && strcmp(path->name, text) == 0)
         *entry = (struct lp_range_cache_entry){ hash, parent, node };
     lp_path_release();
     return node;
+}
+
+/* A range with a rule. */
+static uint32_t find_ruled(struct lp_thread *thread, uint32_t parent, struct lp_nvtx_string *string,
+                           const struct lp_range *range)
+{
+    bool part = lp_range_is_part(range, parent);
+    struct lp_range_cache_entry *entry;
+    uint32_t node = LP_PATH_UNKNOWN;
+    uint64_t hash;
+
+    entry = entry_of(thread, parent, range->rule->label ? range->label : "", 0, &hash);
+    if (!part && !string && entry->hash == hash && entry->parent == parent &&
+        strcmp(lp_path_get(entry->node)->label, range->label) == 0)
+        return entry->node;
+    lp_path_hold();
+    if (!part)
+        thread->learned = node = lp_range_intern(range, parent);
+    if (part || lp_path_get(node)->parent == parent) {
+        if (string && range->work.count == 0)
+            atomic_store(&string->found, (uint64_t)parent << 32 | node);
+        if (!part)
+            *entry = (struct lp_range_cache_entry){ hash, parent, node };
+    }
+    lp_path_release();
+    return node;
+}
+
+uint32_t lp_nvtx_node(struct lp_thread *thread, uint32_t parent,
+                      const struct lp_nvtx_domain **domain, const char *text,
+                      struct lp_nvtx_string *string, struct lp_range *range)
+{
+    uint64_t found = string ? atomic_load_explicit(&string->found, memory_order_acquire) : 0;
+    uint32_t node;
+
+    range->rule = NULL;
+    if (found != 0 && found >> 32 == parent)
+        return (uint32_t)found;
+    text = drop_domain(domain, text ? text : "");
+    node = find_plain(thread, parent, *domain, text, false);
+    if (node != LP_PATH_UNKNOWN)
+        return node;
+    if (lp_range_find(lp_range_rules(), (*domain)->name, text, range))
+        return find_ruled(thread, parent, string, range);
+    range->rule = NULL;
+    return find_plain(thread, parent, *domain, text, true);
 }

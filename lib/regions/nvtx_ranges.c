@@ -106,7 +106,7 @@ void lp_nvtx_range_end(struct lp_thread *thread, uint64_t id)
         return;
     if (!open)
         lp_thread_record(thread, LP_RECORD_UNBALANCED, 0, LP_PATH_ROOT, 0);
-    else
+    else if (range.node != LP_PATH_UNKNOWN)
         lp_thread_record(thread, LP_RECORD_RANGE, range.epoch != atomic_load(&lp_capture_epoch),
                          range.node, now_ns - range.begin_ns);
 }

@@ -40,6 +40,13 @@ static inline void lp_stack_open(struct lp_thread *thread, uint32_t node, uint32
         hook->opened(node);
 }
 
+/** Open a level that is in no path and in no record. Its owner's end closes it. */
+static inline void lp_stack_open_hidden(struct lp_thread *thread, uint32_t owner)
+{
+    thread->owner[thread->depth] = owner | LP_OWNER_DROPPED;
+    __atomic_store_n(&thread->stack[thread->depth++], thread->node, __ATOMIC_RELEASE);
+}
+
 /** The top level must not be a dropped one. */
 static inline void lp_stack_close_top(struct lp_thread *thread, enum lp_end end)
 {

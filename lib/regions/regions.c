@@ -80,14 +80,6 @@ static llmperf_region_attr read_attr(const llmperf_region_attr *attr)
     return whole;
 }
 
-static void set_kind(uint32_t node, uint32_t kind)
-{
-    uint32_t unset = LLMPERF_REGION_AUTO;
-
-    if (!lp_path_is_rest(node) && (kind == LLMPERF_REGION_STAGE || kind == LLMPERF_REGION_OPERATOR))
-        atomic_compare_exchange_strong(&lp_path_get(node)->kind, &unset, kind);
-}
-
 void llmperf_region_begin_attr(const llmperf_region_attr *attr)
 {
     const llmperf_region_attr whole = read_attr(attr);
@@ -95,7 +87,7 @@ void llmperf_region_begin_attr(const llmperf_region_attr *attr)
     begin_region(whole.label, whole.kind);
     /* A region above the limit has no path, so the innermost path is another region's. */
     if (lp_thread_self && whole.kind && lp_thread_self->depth <= LLMPERF_REGION_DEPTH)
-        set_kind(lp_thread_self->node, whole.kind);
+        lp_path_set_kind(lp_thread_self->node, whole.kind);
     llmperf_region_count(LLMPERF_QUANTITY_TOKENS, whole.tokens);
     llmperf_region_count(LLMPERF_QUANTITY_SEQUENCES, whole.sequences);
     llmperf_region_count(LLMPERF_QUANTITY_CONTEXT, whole.context);

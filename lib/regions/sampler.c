@@ -309,20 +309,17 @@ void lp_sampler_close_all(void)
 /* Only stages are followed one by one and report their collected share. */
 static void make_stage(uint32_t node)
 {
-    uint32_t unset = LLMPERF_REGION_AUTO;
-
     if (lp_path_kind(node) != LLMPERF_REGION_STAGE)
-        atomic_compare_exchange_strong(&lp_path_get(node)->kind, &unset, LLMPERF_REGION_STAGE);
+        lp_path_set_kind(node, LLMPERF_REGION_STAGE);
 }
 
 /* Index of a node's label, or NOT_SAMPLED. */
 static size_t find_label(uint32_t node)
 {
-    const char *label = lp_path_get(node)->label;
     size_t count = atomic_load_explicit(&label_count, memory_order_acquire), i = 0;
 
     while (i < count &&
-           strcmp(atomic_load_explicit(&labels[i].label, memory_order_acquire), label) != 0)
+           !lp_path_has_label(node, atomic_load_explicit(&labels[i].label, memory_order_acquire)))
         i++;
     if (i == count)
         return NOT_SAMPLED;
@@ -457,7 +454,7 @@ static void release_slot(const struct lp_thread *thread)
 }
 
 /* Nothing else is sampled meanwhile: skipped calls belong to the window. Only stages are followed
- * one by one; calls of other regions could not be told apart from a sample. */
+ * one by one; calls of other regions could not be distinguished from a sample. */
 static uint16_t open_in_triggered(struct lp_thread *thread, uint32_t node, uint64_t *number_out)
 {
     if (find_label(node) == NOT_SAMPLED || lp_path_kind(node) != LLMPERF_REGION_STAGE)

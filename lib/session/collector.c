@@ -8,6 +8,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/base/status.h"
+#include "lib/session/found_model.h"
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
@@ -75,6 +76,7 @@ static void do_round(struct llmperf_session *session, bool flush, bool force)
     uint64_t begin_ns = host_time(session);
     int status = 0;
 
+    lp_found_model_take(session); /* before the calls that follow the announcement */
     if (source)
         source->ops->take(source);
     if (!source || source->ops->live)
@@ -226,6 +228,8 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     look_at_ignored(session);
     lp_capture_ignore_end();
     lp_attribution_settle(session->attribution, host_time(session), true);
+    lp_structure_settle(session->structure, LP_STRUCTURE_END,
+                        lp_attribution_is_sampled(session->attribution));
     lp_counter_totals_settle(session->counter_totals);
     lp_gpu_watch_end(session);
     lp_totals_settle_energy(session->totals);
@@ -288,6 +292,8 @@ static int answer(struct llmperf_session *session, struct lp_request *request)
         return read_ledger(session, &request->ledger);
     case LP_REQUEST_SNAPSHOT:
         do_round(session, true, false);
+        lp_structure_settle(session->structure, LP_STRUCTURE_ALL,
+                            lp_attribution_is_sampled(session->attribution));
         return lp_session_profile(session, false, &request->profile);
     default:
         do_round(session, true, false);

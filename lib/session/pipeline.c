@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/base/status.h"
+#include "lib/session/found_model.h"
 #include "lib/session/pipeline.h"
 #include "lib/session/session.h"
 #include "lib/session/session_trace.h"
@@ -76,12 +77,16 @@ static int open_knowledge(struct llmperf_session *session)
     }
     if ((status = lp_kernel_classes_open(NULL, &session->classes)) == LLMPERF_ENOMEM)
         return status;
+    lp_structure_set_classes(session->structure, session->classes);
     if (status == 0)
         lp_totals_set_classes(session->totals,
                               &(struct lp_classifier){ session->classes, classify, name_class });
-    if ((status = lp_options_model(&session->options, &session->stage_work)) < 0 ||
-        !session->stage_work)
+    if ((status = lp_options_model(&session->options, &session->stage_work)) < 0)
         return status;
+    if (!session->stage_work) {
+        lp_found_model_take(session);
+        return 0;
+    }
     source = lp_stage_work_source(session->stage_work);
     lp_totals_set_work(session->totals, &source);
     return 0;
@@ -108,11 +113,16 @@ int lp_pipeline_make(struct llmperf_session *session)
     if (!(session->totals = lp_totals_create(&session->names)) ||
         !(session->counter_totals = lp_counter_totals_create(&session->names)) ||
         !(session->serving = open_serving(&session->options)))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     lp_totals_set_counters(session->totals, session->counter_totals);
     results = lp_totals_sink(session->totals);
-    if (!(session->attribution = lp_attribution_create(&results)))
+    if (!(session->structure = lp_structure_create(&results, &session->names)))
         return lp_error(LLMPERF_ENOMEM, "out of memory");
+    lp_totals_set_filter(
+        session->totals,
+        &(struct lp_totals_filter){ session->structure, lp_structure_take, lp_structure_mark });
+    if (!(session->attribution = lp_attribution_create(&results)))
+        return lp_out_of_memory();
     if ((status = open_knowledge(session)) < 0)
         return status;
     session->sink = facts;

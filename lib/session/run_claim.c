@@ -54,7 +54,7 @@ static bool find_file(const char *path, struct stat *info_out)
     char file[PATH_MAX + 32];
     bool found = false;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < LP_LENGTH(names); i++) {
         struct stat info;
 
         snprintf(file, sizeof(file), "%s/%s", path, names[i]);
@@ -145,8 +145,7 @@ void lp_runs_retain(const char *run_dir, int64_t keep)
     while ((entry = readdir(all)))
         look_at(&runs, folder, entry->d_name);
     closedir(all);
-    if (runs.list.count)
-        qsort(runs.list.items, runs.list.count, sizeof(runs.list.items[0]), compare_ages);
+    lp_vector_sort(&runs.list, compare_ages);
     remove_oldest(&runs, slash ? slash + 1 : run_dir, keep);
     for (size_t i = 0; i < runs.list.count; i++)
         free(runs.list.items[i].path);
@@ -170,7 +169,7 @@ static int claim_file(const char *run_dir, char **path_out)
     int fd, status = 0;
 
     if (!path)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0)
         close(fd);
@@ -198,7 +197,7 @@ static int rename_run(struct lp_options *options, const char *folder, const char
     free(options->run_dir);
     options->run_id = lp_text_copy(name);
     options->run_dir = lp_path_join(folder, name);
-    return options->run_id && options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return options->run_id && options->run_dir ? 0 : lp_out_of_memory();
 }
 
 /* A folder that the program chose may be a link. */
@@ -211,7 +210,7 @@ static int make_run_dir(const struct lp_options *options)
 static int claim_run(struct lp_options *options, char **path_out)
 {
     char *folder = lp_text_copy(options->run_dir), *run_id = lp_text_copy(options->run_id);
-    int status = folder && run_id ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    int status = folder && run_id ? 0 : lp_out_of_memory();
 
     if (status == 0 && strrchr(folder, '/'))
         *strrchr(folder, '/') = '\0';

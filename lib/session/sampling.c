@@ -39,7 +39,7 @@ static int add_label(struct lp_sampling *sampling, const char *text, size_t leng
                         "sample_regions accepts up to %u labels separated by commas",
                         LP_SAMPLED_LABELS);
     if (!(label = malloc(length + 5)))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     strcpy(label, memchr(text, '@', length) ? "" : "LLM@");
     strncat(label, text, length);
     sampling->labels[sampling->count].label = label;

@@ -49,8 +49,7 @@ static void register_exit(void)
     atexit(stop_at_exit);
 }
 
-/* Our threads handle no signals of the program. 0 or an errno. */
-static int start_thread(pthread_t *thread, void *(*run)(void *context), void *context)
+int lp_session_thread(pthread_t *thread, void *(*run)(void *context), void *context)
 {
     sigset_t all, before;
     int failed;
@@ -64,7 +63,7 @@ static int start_thread(pthread_t *thread, void *(*run)(void *context), void *co
 
 static int start_collector(struct llmperf_session *session)
 {
-    int failed = start_thread(&session->collector, lp_session_collect, session);
+    int failed = lp_session_thread(&session->collector, lp_session_collect, session);
 
     return failed
                ? lp_error(LLMPERF_ENOMEM, "cannot start the collector thread: %s", strerror(failed))
@@ -101,6 +100,7 @@ static void free_session(struct llmperf_session *session)
         session->source->ops->close(session->source);
     lp_store_close(session->store);
     lp_attribution_free(session->attribution);
+    lp_structure_free(session->structure);
     lp_totals_free(session->totals);
     lp_counter_totals_free(session->counter_totals);
     lp_serving_free(session->serving);
@@ -189,7 +189,7 @@ int lp_session_start(const llmperf_session_options *options, bool injected,
         return status;
     session = calloc(1, sizeof(*session));
     if (!session)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     lp_requests_init(&session->requests);
     lp_input_list_init(&session->inputs);
     session->pid = getpid();
@@ -308,7 +308,7 @@ int llmperf_session_stop_async(llmperf_session *session)
     if (!session || session->pid != getpid() || session->stopped ||
         !atomic_compare_exchange_strong(&session->has_stopper, &none, 1))
         return lp_error(LLMPERF_ESTATE, "the session is not running");
-    if ((failed = start_thread(&session->stopper, stop_aside, session)) == 0)
+    if ((failed = lp_session_thread(&session->stopper, stop_aside, session)) == 0)
         return 0;
     atomic_store(&session->has_stopper, 0);
     return lp_error(LLMPERF_ENOMEM, "cannot start a thread that stops the session: %s",

@@ -24,6 +24,7 @@
 #include "lib/trace/export/graph_ends.h"
 #include "lib/session/sampling.h"
 #include "lib/session/options/stage_work.h"
+#include "lib/structure/structure.h"
 #include "lib/session/watch.h"
 #include "lib/device/device.h"
 #include "lib/sources/replay/recording.h"
@@ -60,6 +61,7 @@ struct llmperf_session {
     struct lp_device_sink sink;
     struct lp_attribution *attribution;
     struct lp_graph_ends graph_ends;
+    struct lp_structure *structure;
     struct lp_totals *totals;
     struct lp_counter_totals *counter_totals;
     struct lp_serving *serving;
@@ -68,6 +70,9 @@ struct llmperf_session {
     struct lp_counters *counters;      /* NULL: not collected in this process */
     char counters_reason[512];         /* why; "" without a problem */
     struct lp_stage_work *stage_work;  /* NULL: no model */
+    char model_path[512];              /* of a found model; "": it was given, or there is none */
+    char model_note[1024];             /* where it was found, or why it is not used; "" */
+    uint32_t model_change;             /* the newest announcement that was looked at */
     struct lp_kernel_classes *classes; /* NULL: the table could not be read */
     struct lp_store *store;            /* NULL: nothing is written */
     char *environment;                 /* JSON */
@@ -99,6 +104,9 @@ struct llmperf_session {
 int lp_session_start(const llmperf_session_options *options, bool injected,
                      llmperf_session **session_out);
 
+/** Start a thread that handles no signals of the program. 0 or an errno. */
+int lp_session_thread(pthread_t *thread, void *(*run)(void *context), void *context);
+
 /** Check that the session runs and belongs to this process. 0; LLMPERF_EINVAL; LLMPERF_ESTATE. */
 int lp_session_check(const llmperf_session *session);
 
@@ -121,6 +129,23 @@ bool lp_session_take_attached(struct llmperf_session *session);
 
 /** Stop the injected session, because the program starts its own. */
 void lp_inject_yield(void);
+
+/** What `llmperf attach` asks for: lp_inject_wake() and lp_inject_sleep(). */
+struct lp_attach_actions {
+    int (*start)(const llmperf_session_options *options);
+    int (*stop)(char *text, size_t size);
+};
+
+/** Wait for `llmperf attach` in a thread of its own. Actions: borrowed for good. 0; LLMPERF_EBUSY,
+ * LLMPERF_ENOMEM. */
+int lp_attach_listen(const struct lp_attach_actions *actions);
+
+/** Start a session for `llmperf attach`. 0 or an error of llmperf_session_start(). */
+int lp_inject_wake(const llmperf_session_options *options);
+
+/** Stop that session. `text`: the folder of its run. 0; LLMPERF_ESTATE: there is none; an error of
+ * llmperf_session_stop(). */
+int lp_inject_sleep(char *text, size_t size);
 
 /** Report to the launcher where a session that the program started itself writes. */
 void lp_inject_report_run(const char *run_dir);

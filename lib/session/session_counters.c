@@ -123,6 +123,7 @@ static int add_fact(const struct llmperf_session *session, const struct lp_count
         lp_json_number(&json, "cost_ms", (double)state->cost_ns / 1e6);
         lp_json_count(&json, "samples", state->samples);
         lp_json_count(&json, "samples_lost", state->samples_lost);
+        lp_json_count(&json, "samples_unknown", state->samples_unknown);
         lp_json_count(&json, "overflows", state->overflows);
         lp_json_count(&json, "launches_of_others", state->others);
     }
@@ -130,7 +131,7 @@ static int add_fact(const struct llmperf_session *session, const struct lp_count
     put_missing(&json, session);
     lp_json_close(&json, '}');
     lp_text_puts(&json.text, "");
-    status = json.text.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
+    status = json.text.failed ? lp_out_of_memory()
                               : lp_profile_set_fact(profile, "counters", json.text.bytes);
     lp_text_clear(&json.text);
     return status;
@@ -174,6 +175,23 @@ static int add_replay(const struct llmperf_session *session, llmperf_profile *pr
                            "gpu_time in the counters. Region times include all passes.");
 }
 
+/* PM sampling goes on with the same interval. PC sampling lengthens its period, and shares remain
+ * right. */
+static int add_overflows(const struct llmperf_session *session,
+                         const struct lp_counters_state *state, llmperf_profile *profile)
+{
+    const struct lp_counter_preset *preset = session->counter_request.preset;
+    bool pc = preset && preset->method == LP_COUNTER_PC;
+    char line[200];
+
+    snprintf(line, sizeof(line),
+             "counters: the GPU's sample buffer overflowed %" PRIu64 " times and samples are "
+             "missing; %s",
+             state->overflows,
+             pc ? "the sampling period was doubled each time" : "use a longer interval_us");
+    return (pc ? lp_profile_note : lp_profile_problem)(profile, line);
+}
+
 static int add_lines(struct llmperf_session *session, const struct lp_counters_state *state,
                      llmperf_profile *profile)
 {
@@ -183,18 +201,22 @@ static int add_lines(struct llmperf_session *session, const struct lp_counters_s
 
     if (*problem)
         status = lp_profile_note(profile, problem);
-    if (status == 0 && state->overflows > 0) {
-        snprintf(line, sizeof(line),
-                 "counters: the GPU's sample buffer overflowed %" PRIu64
-                 " times and samples are missing; use a longer interval_us",
-                 state->overflows);
-        status = lp_profile_problem(profile, line);
-    }
+    if (status == 0 && state->overflows > 0)
+        status = add_overflows(session, state, profile);
     if (status == 0 && state->samples_lost > 0) {
         snprintf(line, sizeof(line),
                  "counters: %" PRIu64 " of %" PRIu64
                  " samples are missing; the values are from the others.",
                  state->samples_lost, state->samples_lost + state->samples);
+        status = lp_profile_note(profile, line);
+    }
+    /* About 2 % always are: work of the driver. */
+    if (status == 0 && state->samples_unknown * 10 > state->samples) {
+        snprintf(line, sizeof(line),
+                 "counters: %" PRIu64 " of %" PRIu64
+                 " samples are of kernels that CUPTI does not know, and are in no row: %s.",
+                 state->samples_unknown, state->samples_unknown + state->samples,
+                 "start the session before the program launches kernels");
         status = lp_profile_note(profile, line);
     }
     if (status == 0)

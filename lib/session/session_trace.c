@@ -47,7 +47,7 @@ int lp_session_trace_open(struct llmperf_session *session)
     if (!session->options.keep_trace)
         return 0;
     if (!(path = trace_path(session)))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     status = lp_session_record(session, path, session->options.trace_bytes, true, &session->trace);
     free(path);
     return status;

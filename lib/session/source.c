@@ -10,18 +10,18 @@
 #include "lib/session/session.h"
 #include "lib/counters/counters.h"
 #include "lib/device/device.h"
+#include "lib/sources/kineto/input.h"
 
 static int open_source(struct llmperf_session *session, uint32_t kind,
                        struct lp_device_source **source_out)
 {
     const struct lp_counter_preset *preset = session->counter_request.preset;
-    bool stalls = preset && preset->method == LP_COUNTER_PC;
     const struct lp_device_options options = {
         .path = session->options.device_path,
         .pool_bytes = session->options.pool_bytes,
         .memory_activities = session->options.tier != LLMPERF_TIER_LIGHT,
-        .watch_captures = stalls || session->options.tier == LLMPERF_TIER_COUNTERS,
-        .keep_cubins = stalls,
+        .watch_captures = session->options.tier == LLMPERF_TIER_COUNTERS,
+        .keep_cubins = preset && preset->method == LP_COUNTER_PC,
         .sampled = lp_options_sample(&session->options),
         .detached = (session->options.flags & LLMPERF_SESSION_DETACH) != 0,
         .graph_level = (session->options.flags & LLMPERF_SESSION_GRAPH_LEVEL) != 0,
@@ -37,7 +37,9 @@ static int open_source(struct llmperf_session *session, uint32_t kind,
                         "%s is profiling this process: llmperf does not collect device data; "
                         "regions are passed to that tool as NVTX ranges",
                         tool);
-    if (kind == LLMPERF_SOURCE_REPLAY)
+    if (kind == LLMPERF_SOURCE_REPLAY && lp_kineto_is_trace(options.path))
+        status = lp_device_open_kineto(&options, &source);
+    else if (kind == LLMPERF_SOURCE_REPLAY)
         status = lp_device_open_replay(&options, &source);
     else if (kind == LLMPERF_SOURCE_FAKE)
         status = lp_device_open_fake(&options, &source);

@@ -33,7 +33,7 @@ int lp_watch_init(struct lp_watch *watch, const char *rules)
         watch->rules[i].rule = read[i];
         watch->rules[i].units = calloc(LP_WATCH_KEPT, sizeof(*watch->rules[i].units));
         if (!watch->rules[i].units)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
     }
     return 0;
 }
@@ -56,13 +56,12 @@ static void take_ended(void *context, uint32_t node, uint64_t end_ns, uint64_t w
                        const uint64_t *quantities)
 {
     struct lp_watch *watch = &((struct llmperf_session *)context)->watch;
-    const char *label = lp_path_get(node)->label;
     uint64_t tokens = quantities[LLMPERF_QUANTITY_TOKENS];
 
     for (size_t i = 0; i < watch->count; i++) {
         struct lp_watched_rule *rule = &watch->rules[i];
 
-        if (rule->rule.quantity == LP_QUANTITY_IDLE || strcmp(rule->rule.label, label) != 0)
+        if (rule->rule.quantity == LP_QUANTITY_IDLE || !lp_path_has_label(node, rule->rule.label))
             continue;
         if (rule->rule.quantity != LP_QUANTITY_TOKENS_PER_S)
             keep(rule, end_ns, (double)wall_ns, 0);
@@ -76,11 +75,10 @@ static void take_ended(void *context, uint32_t node, uint64_t end_ns, uint64_t w
 static void take_done(void *context, uint32_t node, const llmperf_iteration *row)
 {
     struct lp_watch *watch = &((struct llmperf_session *)context)->watch;
-    const char *label = lp_path_get(node)->label;
 
     for (size_t i = 0; i < watch->count && !isnan(row->span_ms); i++)
         if (watch->rules[i].rule.quantity == LP_QUANTITY_IDLE &&
-            strcmp(watch->rules[i].rule.label, label) == 0)
+            lp_path_has_label(node, watch->rules[i].rule.label))
             keep(&watch->rules[i], lp_clock_now(), row->idle_ms, row->span_ms);
 }
 

@@ -9,6 +9,8 @@
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
 #include "lib/machine/environment.h"
+#include "lib/machine/program.h"
+#include "lib/record/range_rules.h"
 #include "lib/session/session.h"
 #include "lib/session/session_counters.h"
 #include "lib/session/session_trace.h"
@@ -106,7 +108,7 @@ static uint32_t tier_of(const struct llmperf_session *session)
 
 static const char *model_source(const struct llmperf_session *session)
 {
-    const char *path = session->options.model_path;
+    const char *path = *session->model_path ? session->model_path : session->options.model_path;
 
     return path || !session->stage_work ? path : LP_CONFIGURED_MODEL;
 }
@@ -118,12 +120,13 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
     uint64_t duration_ns = stats->duration_ns ? stats->duration_ns : now_ns - session->start_ns;
     const struct lp_session_config *config = &session->options.config;
     const char *recorded = session->source ? session->source->recorded : NULL;
-    char duration[32], pid[32], tier[LP_OPTION_WORD_BYTES];
+    char duration[32], pid[32], started[32], tier[LP_OPTION_WORD_BYTES];
     int status;
 
     snprintf(duration, sizeof(duration), "%.3f", (double)duration_ns / 1e6);
     snprintf(pid, sizeof(pid), "%ld",
              (long)(stats->process_id ? (pid_t)stats->process_id : session->pid));
+    snprintf(started, sizeof(started), "%" PRIu64, lp_process_started());
     if ((status = lp_profile_set_fact(profile, "run_id", session->options.run_id)) < 0 ||
         (status = lp_profile_set_fact(profile, "created_at", session->created_at)) < 0 ||
         /* Replaying a recording twice gives the same run. */
@@ -133,6 +136,7 @@ static int add_facts(struct llmperf_session *session, const struct lp_device_sta
                                       lp_option_word("run.mode", tier_of(session), tier))) < 0 ||
         (status = lp_profile_set_fact(profile, "source", session->source_name)) < 0 ||
         (status = lp_profile_set_fact(profile, "process_id", pid)) < 0 ||
+        (status = lp_profile_set_fact(profile, LP_STARTED_FACT, recorded ? NULL : started)) < 0 ||
         (status = lp_profile_set_fact(profile, "llmperf_version", LLMPERF_VERSION_STRING)) < 0 ||
         (status = lp_profile_set_fact(profile, "duration_ms", duration)) < 0 ||
         (status = lp_profile_set_fact(profile, "model", model_source(session))) < 0 ||
@@ -170,6 +174,8 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
 
     if (session->stage_work)
         status = lp_stage_work_facts(session->stage_work, session->options.config.dtype, profile);
+    if (status == 0 && *session->model_note)
+        status = lp_profile_note(profile, session->model_note);
     if (status == 0 && lp_attribution_untracked(session->attribution) > 0)
         status =
             lp_profile_note(profile, "Some calls of stages were not recorded one by one because "
@@ -185,6 +191,8 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
                                     "kernels of CUDA graphs that were collected in tier light have "
                                     "the end time of a later replay, as CUPTI wrote it, and were "
                                     "skipped: use tier deep for device times of graphs");
+    if (status == 0 && lp_range_rules_problem())
+        status = lp_profile_note(profile, lp_range_rules_problem());
     if (status == 0 && session->ignores)
         status = lp_profile_note(profile, LP_IGNORES);
     if (status == 0 && stats->no_device)
@@ -218,6 +226,7 @@ int lp_session_profile(struct llmperf_session *session, bool running, llmperf_pr
         return status;
     if ((status = add_facts(session, &stats, profile)) < 0 ||
         (status = add_given(session, profile)) < 0 ||
+        (status = lp_structure_fill(session->structure, profile)) < 0 ||
         (status = lp_watch_fill(session, profile)) < 0 ||
         (status = lp_detach_fill(session, profile)) < 0 ||
         (status = add_lines(session, &stats, running, profile)) < 0 ||
@@ -241,6 +250,9 @@ void lp_session_commit(struct llmperf_session *session, bool running)
     if (!session->store)
         return;
     lp_session_environment(session, false);
+    if (running)
+        lp_structure_settle(session->structure, LP_STRUCTURE_SOME,
+                            lp_attribution_is_sampled(session->attribution));
     status = lp_session_profile(session, running, &profile);
     lp_session_trace_flush(session);
     if (status == 0) {

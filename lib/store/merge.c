@@ -12,6 +12,7 @@
 #include "lib/base/status.h"
 #include "lib/store/merge_energy.h"
 #include "lib/store/merge_gpus.h"
+#include "lib/store/merge_kept.h"
 #include "lib/store/merge_model.h"
 #include "lib/store/merge_processes.h"
 #include "lib/store/merge_rows.h"
@@ -70,7 +71,7 @@ static int add_region(struct merger *merger, const struct lp_region_row *from)
     if (status < 0)
         return status;
     row.stats.device = lp_merged_gpu(&merger->gpus, row.stats.device);
-    return push(merger, LP_ROW_REGION, &row);
+    return lp_merge_region(&merger->rows, merger->out, &row);
 }
 
 static int add_kernel(struct merger *merger, const struct lp_kernel_row *from)
@@ -268,12 +269,20 @@ static bool is_of_one(const struct merger *merger, const char *key)
 
 static int add_facts(struct merger *merger, const llmperf_profile *part)
 {
+    const struct lp_kept_from from = {
+        .processes = merger->runs ? &merger->processes : NULL,
+        .part = merger->part,
+        .process_id = llmperf_profile_fact(part, "process_id"),
+        .clock = merger->gpus.clock,
+    };
     int status = 0;
 
     for (size_t i = 0; i < part->facts.count && status == 0; i++) {
         const struct lp_fact *fact = &part->facts.items[i];
 
-        if (!llmperf_profile_fact(merger->out, fact->key) && !is_of_one(merger, fact->key))
+        if (strncmp(fact->key, LP_KEPT_CALL_FACT, strlen(LP_KEPT_CALL_FACT)) == 0)
+            status = lp_merge_kept(merger->out, fact->key, fact->value, &from);
+        else if (!llmperf_profile_fact(merger->out, fact->key) && !is_of_one(merger, fact->key))
             status = lp_profile_set_fact(merger->out, fact->key, fact->value);
     }
     return status;

@@ -108,6 +108,46 @@ int64_t lp_profile_rank(const llmperf_profile *profile, uint32_t process_id)
     return -1;
 }
 
+/* NULL: it is not known which process it was. */
+static char *identity_of(const llmperf_profile *profile, uint32_t id)
+{
+    const char *env = llmperf_profile_fact(profile, "env");
+    json_t *root = env ? json_loads(env, 0, NULL) : NULL;
+    const char *boot = json_string_value(json_object_get(json_object_get(root, "host"), "boot_id"));
+    const char *started = llmperf_profile_fact(profile, LP_STARTED_FACT);
+    struct lp_text text = { 0 };
+
+    if (boot && started)
+        lp_text_printf(&text, "%s %" PRIu32 " %s", boot, id, started);
+    json_decref(root);
+    return text.bytes;
+}
+
+/* Is the process of the part one that an earlier part has? Else it is known from now on. */
+static int find_known(struct lp_merged_processes *processes, size_t part,
+                      const llmperf_profile *profile, uint32_t id, bool *found_out)
+{
+    struct lp_known_process new = { identity_of(profile, id), 0 };
+    int status;
+
+    *found_out = false;
+    for (size_t i = 0; new.identity &&i < processes->known.count; i++) {
+        if (strcmp(processes->known.items[i].identity, new.identity) != 0)
+            continue;
+        *found_out = true;
+        free(new.identity);
+        return lp_hashmap_put(&processes->ids, id, part + 1, processes->known.items[i].merged_id);
+    }
+    status = lp_merged_process(processes, part, id, &new.merged_id);
+    if (!new.identity)
+        return status;
+    if (status < 0 || lp_vector_push(&processes->known, new) < 0) {
+        free(new.identity);
+        return LLMPERF_ENOMEM;
+    }
+    return 0;
+}
+
 static void list_process(struct lp_merged_processes *processes, const char *id, int64_t rank)
 {
     const char *gap = processes->listed.length ? " " : "";
@@ -131,12 +171,17 @@ int lp_merged_processes_add(struct lp_merged_processes *processes, size_t part,
         list_process(processes, "?", -1);
     for (; ids && status == 0 && (length = next_word(&ids)) > 0; ids += length) {
         uint32_t id = (uint32_t)strtoul(ids, NULL, 10), merged;
+        bool found = false;
         char text[16];
 
         if (*ids == '?') {
             list_process(processes, "?", -1);
             continue;
         }
+        if (!strchr(llmperf_profile_fact(profile, "process_id"), ' '))
+            status = find_known(processes, part, profile, id, &found);
+        if (status < 0 || found)
+            continue;
         status = lp_merged_process(processes, part, id, &merged);
         snprintf(text, sizeof(text), "%" PRIu32, merged);
         list_process(processes, text, lp_profile_rank(profile, id));
@@ -158,6 +203,9 @@ int lp_merged_processes_finish(const struct lp_merged_processes *processes, llmp
 
 void lp_merged_processes_clear(struct lp_merged_processes *processes)
 {
+    for (size_t i = 0; i < processes->known.count; i++)
+        free(processes->known.items[i].identity);
+    lp_vector_clear(&processes->known);
     lp_hashmap_clear(&processes->ids);
     lp_text_clear(&processes->listed);
     lp_text_clear(&processes->ranks);

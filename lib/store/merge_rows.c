@@ -42,6 +42,30 @@ static int find_or_add(struct lp_merged_list *list, llmperf_profile *out, enum l
     return lp_row_push(out, id, from);
 }
 
+/* Runs of one process follow one another. */
+int lp_merge_region(struct lp_merged_rows *rows, llmperf_profile *out,
+                    const struct lp_region_row *from)
+{
+    struct lp_region_row copy = *from;
+    const llmperf_region_stats *more = &from->stats;
+    llmperf_region_stats *into;
+    uint32_t row;
+    int status =
+        find_or_add(&rows->regions, out, LP_ROW_REGION, &copy, from->wall.bytes != NULL, &row);
+
+    if (status < 0 || row == LP_HASHMAP_NONE)
+        return status;
+    into = &out->regions.items[row].stats;
+    if (into->instances == 0)
+        into->wall_mean_ms = into->wall_std_ms = into->wall_sum_ms = 0;
+    if (more->instances > 0)
+        lp_moments_add(into->instances, &into->wall_mean_ms, &into->wall_std_ms, more->instances,
+                       more->wall_mean_ms, more->wall_std_ms);
+    lp_row_add(LP_ROW_REGION, into, more, (double)into->instances, (double)more->instances);
+    return add_histogram(&rows->regions.rows.items[row], &out->regions.items[row].wall,
+                         &from->wall);
+}
+
 int lp_merge_kernel(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_kernel_row *from)
 {
@@ -167,6 +191,12 @@ int lp_merge_finish(struct lp_merged_rows *rows, llmperf_profile *out)
 {
     int status = 0;
 
+    for (size_t i = 0; i < rows->regions.rows.count && status == 0; i++) {
+        struct lp_region_row *row = &out->regions.items[i];
+
+        status = finish(out, LP_ROW_REGION, &rows->regions.rows.items[i], row, &row->wall,
+                        row->stats.wall_min_ms, row->stats.wall_max_ms);
+    }
     for (size_t i = 0; i < rows->kernels.rows.count && status == 0; i++) {
         struct lp_kernel_row *row = &out->kernels.items[i];
 
@@ -196,6 +226,7 @@ static void clear_list(struct lp_merged_list *list)
 
 void lp_merge_clear(struct lp_merged_rows *rows)
 {
+    clear_list(&rows->regions);
     clear_list(&rows->kernels);
     clear_list(&rows->shapes);
     clear_list(&rows->spreads);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Merges rows of several profiles: kernels, their shapes, iterations and latencies. For lib/store
- * only.
+/** Merges rows of several profiles: regions, kernels, their shapes, iterations and latencies. For
+ * lib/store only.
  * @threads one at a time per object */
 #ifndef LP_STORE_MERGE_ROWS_H
 #define LP_STORE_MERGE_ROWS_H
@@ -24,10 +24,12 @@ struct lp_merged_list {
 
 /** Zero-initialised: empty. */
 struct lp_merged_rows {
-    struct lp_merged_list kernels, shapes, spreads, latencies, host_calls;
+    struct lp_merged_list regions, kernels, shapes, spreads, latencies, host_calls;
 };
 
 /** Merge a row into `out`. 0; LLMPERF_EFORMAT: damaged histogram; LLMPERF_ENOMEM. */
+int lp_merge_region(struct lp_merged_rows *rows, llmperf_profile *out,
+                    const struct lp_region_row *from);
 int lp_merge_kernel(struct lp_merged_rows *rows, llmperf_profile *out,
                     const struct lp_kernel_row *from);
 int lp_merge_shape(struct lp_merged_rows *rows, llmperf_profile *out,

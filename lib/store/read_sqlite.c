@@ -29,6 +29,15 @@ static int damaged(const char *path, const char *reason)
     return lp_error(LLMPERF_EFORMAT, "%s is damaged: %s", path, reason);
 }
 
+static int not_a_run(const char *path)
+{
+    return lp_error(
+        LLMPERF_EFORMAT,
+        "%s is not an llmperf run; llmperf import makes runs of recordings and of files "
+        "of nsys and ncu",
+        path);
+}
+
 static int read_error(const struct lp_sqlite *file, const char *path)
 {
     int code = sqlite3_extended_errcode(file->db);
@@ -39,7 +48,7 @@ static int read_error(const struct lp_sqlite *file, const char *path)
     case SQLITE_NOMEM:
         return lp_error(LLMPERF_ENOMEM, "out of memory for %s", path);
     case SQLITE_NOTADB:
-        return lp_error(LLMPERF_EFORMAT, "%s is not an llmperf run", path);
+        return not_a_run(path);
     case SQLITE_CORRUPT:
     case SQLITE_ERROR: /* a column is missing */
     case SQLITE_TOOBIG:
@@ -130,7 +139,7 @@ static int check_format(struct lp_sqlite *file, const char *path)
         lp_sqlite_number(file, "PRAGMA user_version", &format) != SQLITE_OK)
         return read_error(file, path);
     if (application != LP_STORE_APPLICATION)
-        return lp_error(LLMPERF_EFORMAT, "%s is not an llmperf run", path);
+        return not_a_run(path);
     if (format > LP_STORE_FORMAT)
         return lp_error(
             LLMPERF_EFORMAT,

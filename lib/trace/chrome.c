@@ -63,13 +63,10 @@ static const char *quote(struct chrome *chrome, const char *plain)
 static const char **find_quoted(struct chrome *chrome, quoted_texts *texts, uint32_t number)
 {
     static const char *none;
+    const char **place = lp_vector_at(texts, number);
 
-    while (texts->count <= number)
-        if (lp_vector_push(texts, NULL) < 0) {
-            chrome->failed = true;
-            return &none;
-        }
-    return &texts->items[number];
+    chrome->failed |= !place;
+    return place ? place : &none;
 }
 
 static const char *quoted_name(struct chrome *chrome, uint32_t name)
@@ -232,12 +229,17 @@ static void put_range(struct lp_trace_writer *writer, const struct lp_trace_regi
     put_span(of(writer), range, RANGES_THREAD + lane);
 }
 
+/* Processes have equal ids. */
+static uint64_t correlation_here(const struct chrome *chrome, uint32_t correlation)
+{
+    return correlation ? (uint64_t)chrome->facts->part << 32 | correlation : 0;
+}
+
 static void put_flow(struct chrome *chrome, const char *phase, uint32_t correlation,
                      uint32_t process, uint32_t thread, uint64_t time_ns)
 {
     begin_line(chrome, phase, "ac2g", "\"ac2g\"", process, thread, time_ns);
-    lp_text_printf(&chrome->text, ",\"id\":%" PRIu64 "%s}",
-                   (uint64_t)chrome->facts->part << 32 | correlation,
+    lp_text_printf(&chrome->text, ",\"id\":%" PRIu64 "%s}", correlation_here(chrome, correlation),
                    *phase == 'f' ? ",\"bp\":\"e\"" : "");
     end_line(chrome);
 }
@@ -251,8 +253,8 @@ static void put_launch(struct lp_trace_writer *writer, const struct lp_trace_lau
     name_thread(chrome, launch->thread);
     snprintf(name, sizeof(name), "\"%s\"", lp_trace_launch_function(launch->kind));
     begin_line(chrome, "X", "cuda_runtime", name, chrome->process, launch->thread, launch->time_ns);
-    lp_text_printf(&chrome->text, ",\"dur\":0.000,\"args\":{\"correlation\":%u}}",
-                   launch->correlation);
+    lp_text_printf(&chrome->text, ",\"dur\":0.000,\"args\":{\"correlation\":%" PRIu64 "}}",
+                   correlation_here(chrome, launch->correlation));
     put_flow(chrome, "s", launch->correlation, chrome->process, launch->thread, launch->time_ns);
 }
 
@@ -307,11 +309,12 @@ static void put_arguments(struct chrome *chrome, const struct lp_activity *activ
 {
     struct lp_text *text = &chrome->text;
 
-    lp_text_printf(text,
-                   ",\"args\":{\"device\":%u,\"context\":%u,\"stream\":%u,\"correlation\":%u,"
-                   "\"region\":%s",
-                   activity->device, activity->context, activity->stream, activity->correlation,
-                   quoted_path(chrome, activity->node));
+    lp_text_printf(
+        text,
+        ",\"args\":{\"device\":%u,\"context\":%u,\"stream\":%u,\"correlation\":%" PRIu64 ","
+        "\"region\":%s",
+        activity->device, activity->context, activity->stream,
+        correlation_here(chrome, activity->correlation), quoted_path(chrome, activity->node));
     if (activity->captured != LP_PATH_UNKNOWN)
         lp_text_printf(text, ",\"captured in\":%s", quoted_path(chrome, activity->captured));
     if (activity->graph) /* a node id has its graph in the upper half and may exceed 2^53 */

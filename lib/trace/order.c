@@ -85,7 +85,7 @@ static int compare_indexes(const void *left, const void *right)
     uint32_t a = ((const struct lp_trace_key *)left)->index,
              b = ((const struct lp_trace_key *)right)->index;
 
-    return (a > b) - (a < b);
+    return LP_ORDER(a, b);
 }
 
 /* Pass on the oldest; the others keep their order of arrival. */

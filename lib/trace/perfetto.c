@@ -146,15 +146,13 @@ static struct perfetto *of(struct lp_trace_writer *writer)
 /* Was this id written before? Marks it as written. */
 static bool is_written(struct perfetto *perfetto, marks *written, uint64_t number)
 {
-    while (written->count <= number)
-        if (lp_vector_push(written, 0) < 0) {
-            perfetto->failed = true;
-            return true;
-        }
-    if (written->items[number])
-        return true;
-    written->items[number] = 1;
-    return false;
+    uint8_t *mark = lp_vector_at(written, number);
+    bool before = !mark || *mark;
+
+    perfetto->failed |= !mark;
+    if (mark)
+        *mark = 1;
+    return before;
 }
 
 /* Packets */

@@ -42,14 +42,10 @@ static uint64_t shifted(const struct lp_trace *trace, uint64_t time_ns)
 
 static struct trace_thread *find_thread(struct lp_trace *trace, uint32_t thread)
 {
-    static const struct trace_thread none = { .holds = false };
+    struct trace_thread *found = lp_vector_at(&trace->threads, thread);
 
-    while (trace->threads.count <= thread)
-        if (lp_vector_push(&trace->threads, none) < 0) {
-            trace->failed = true;
-            return NULL;
-        }
-    return &trace->threads.items[thread];
+    trace->failed |= !found;
+    return found;
 }
 
 /* Output in order */

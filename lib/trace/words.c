@@ -18,10 +18,7 @@ static const char **find_place(void *table, uint32_t index)
 {
     text_vector *texts = table;
 
-    while (texts->count <= index)
-        if (lp_vector_push(texts, NULL) < 0)
-            return NULL;
-    return &texts->items[index];
+    return lp_vector_at(texts, index);
 }
 
 /* Names come from other programs; viewers need valid UTF-8. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "lib/record/paths.h"
+#include "lib/record/range_rules.h"
 #include "lib/vendor/timeline.h"
 #include "lib/vendor/vendor.h"
 
@@ -10,22 +12,6 @@
  * imported and live runs can be compared. */
 #define DEFAULT_DOMAIN "default"
 #define OUR_DOMAIN     "LLM"
-
-/* Suffix that torch.autograd.profiler.emit_nvtx() appends to an operator's name. */
-static size_t length_without_counters(const char *name)
-{
-    static const char *const counters[] = { ", op_id = ", ", seq = ", ", sizes = ", ", stashed seq",
-                                            ", input_op_ids = " };
-    size_t length = strlen(name);
-
-    for (size_t i = 0; i < LENGTH(counters); i++) {
-        const char *at = strstr(name, counters[i]);
-
-        if (at && at > name && (size_t)(at - name) < length)
-            length = (size_t)(at - name);
-    }
-    return length;
-}
 
 static bool has_domain(const char *name, const char *domain)
 {
@@ -38,6 +24,9 @@ static bool has_domain(const char *name, const char *domain)
  * like that. The first '@' of a label ends its domain. */
 void lp_range_label(struct lp_text *label, const char *domain, const char *name, uint32_t flags)
 {
+    struct lp_range range;
+    size_t start = label->length;
+
     domain = domain && *domain              ? domain
              : has_domain(name, OUR_DOMAIN) ? OUR_DOMAIN
                                             : DEFAULT_DOMAIN;
@@ -46,8 +35,23 @@ void lp_range_label(struct lp_text *label, const char *domain, const char *name,
     for (; *domain; domain++)
         lp_text_add(label, *domain == '@' ? "_" : domain, 1);
     lp_text_puts(label, "@");
-    lp_text_add(label, name,
-                flags & LLMPERF_IMPORT_EXACT_NAMES ? strlen(name) : length_without_counters(name));
+    lp_text_puts(label, name);
+    /* What is more than another name is applied with the path: lp_range_node(). */
+    if (!label->failed && !(flags & LLMPERF_IMPORT_EXACT_NAMES) &&
+        lp_range_find_label(label->bytes + start, &range) && range.work.count == 0 &&
+        range.rule->kind == LLMPERF_REGION_OPERATOR && !range.rule->once) {
+        label->length = start;
+        lp_text_puts(label, range.label);
+    }
+}
+
+uint32_t lp_range_node(uint32_t parent, const char *label, uint32_t flags)
+{
+    struct lp_range range;
+
+    if (flags & LLMPERF_IMPORT_EXACT_NAMES || !lp_range_find_label(label, &range))
+        return lp_path_intern(parent, label);
+    return lp_range_is_part(&range, parent) ? parent : lp_range_intern(&range, parent);
 }
 
 static bool starts_with(const char *text, const char *start)

@@ -12,8 +12,11 @@
 
 void lp_timeline_clear(struct lp_timeline *timeline)
 {
-    for (size_t i = 0; i < timeline->processes.count; i++)
+    for (size_t i = 0; i < timeline->processes.count; i++) {
+        lp_structure_free(timeline->processes.items[i].structure);
         lp_totals_free(timeline->processes.items[i].totals);
+    }
+    lp_kernel_classes_free(timeline->classes);
     lp_names_clear(&timeline->names);
     lp_names_clear(&timeline->labels);
     lp_vector_clear(&timeline->ops);
@@ -23,9 +26,30 @@ void lp_timeline_clear(struct lp_timeline *timeline)
     lp_vector_clear(&timeline->node_events);
     lp_vector_clear(&timeline->processes);
     lp_vector_clear(&timeline->path_bytes);
+    lp_vector_clear(&timeline->works);
     lp_hashmap_clear(&timeline->link_rows);
     lp_hashmap_clear(&timeline->process_rows);
     lp_hashmap_clear(&timeline->nodes);
+}
+
+/* Programs that mark no range get steps and layers by their launches. */
+static int make_totals(struct lp_timeline *timeline, struct lp_process *process)
+{
+    struct lp_attribution_sink results;
+
+    if (!timeline->classes) /* without the table nothing is found */
+        (void)lp_kernel_classes_open(NULL, &timeline->classes);
+    if (!(process->totals = lp_totals_create(&timeline->names)))
+        return lp_out_of_memory();
+    lp_totals_set_imported(process->totals);
+    results = lp_totals_sink(process->totals);
+    if (!(process->structure = lp_structure_create(&results, &timeline->names)))
+        return lp_out_of_memory();
+    lp_structure_set_classes(process->structure, timeline->classes);
+    lp_totals_set_filter(
+        process->totals,
+        &(struct lp_totals_filter){ process->structure, lp_structure_take, lp_structure_mark });
+    return 0;
 }
 
 int lp_timeline_process(struct lp_timeline *timeline, uint64_t key, struct lp_process **process_out)
@@ -41,10 +65,9 @@ int lp_timeline_process(struct lp_timeline *timeline, uint64_t key, struct lp_pr
         process.process_id = (uint32_t)(key >> 24 & 0xffffff);
         process.ledger.tracing_overhead_ms = NAN;
         process.ledger.sampled_fraction = 1;
-        process.totals = lp_totals_create(&timeline->names);
-        if (process.totals)
-            lp_totals_set_imported(process.totals);
-        if (!process.totals || lp_vector_push(&timeline->processes, process) < 0) {
+        if (make_totals(timeline, &process) < 0 ||
+            lp_vector_push(&timeline->processes, process) < 0) {
+            lp_structure_free(process.structure);
             lp_totals_free(process.totals);
             return lp_out_of_memory();
         }

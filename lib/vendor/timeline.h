@@ -13,7 +13,9 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/vector.h"
 #include "lib/record/names.h"
+#include "lib/record/range_rules.h"
 #include "lib/profile/profile.h"
+#include "lib/structure/structure.h"
 #include "llmperf/profile.h"
 
 /** Keys as in nsys: process id in bits 24 to 47, thread id below, machine above. */
@@ -89,6 +91,7 @@ struct lp_process {
     uint64_t key;
     uint32_t process_id;
     struct lp_totals *totals;
+    struct lp_structure *structure;
     llmperf_ledger ledger;
     uint64_t device_ns, attributed_ns;
 };
@@ -101,8 +104,11 @@ struct lp_timeline {
     LP_VECTOR(struct lp_span) spans;
     LP_VECTOR(struct lp_node_event) node_events;
     LP_VECTOR(struct lp_process) processes;
+    struct lp_kernel_classes *classes;                /* NULL: the table could not be read */
     struct lp_hashmap link_rows, process_rows, nodes; /* nodes: (parent, label) -> path */
     LP_VECTOR(uint32_t) path_bytes;                   /* length of a path by node */
+    LP_VECTOR(struct lp_range_work) works;            /* by label */
+    uint32_t flags;                                   /* LLMPERF_IMPORT_… */
     uint64_t path_total;                              /* bytes of all paths together */
     uint64_t process_mask;          /* mask for the process in a thread's key; 0: processes are not
                                                 distinguished */

@@ -141,7 +141,7 @@ struct feed {
 static void flush(struct feed *feed)
 {
     if (feed->count > 0)
-        lp_totals_activities(feed->process->totals, feed->batch, feed->count);
+        lp_totals_take(feed->process->totals, feed->batch, feed->count);
     feed->count = 0;
 }
 
@@ -301,11 +301,13 @@ static int freeze(struct lp_timeline *timeline, struct lp_process *process,
                                : (double)NAN;
     if (timeline->ops.count == 0 && !timeline->calls_known)
         ledger->verdict = LLMPERF_VERDICT_NO_DEVICE;
+    lp_structure_settle(process->structure, LP_STRUCTURE_END, false);
     status = lp_totals_freeze(process->totals, ledger, process->process_id, profile_out);
     if (status < 0)
         return status;
     sign_times(*profile_out);
-    if ((status = lp_profile_set_fact(*profile_out, "process_id", process_id)) < 0)
+    if ((status = lp_profile_set_fact(*profile_out, "process_id", process_id)) < 0 ||
+        (status = lp_structure_fill(process->structure, *profile_out)) < 0)
         llmperf_profile_free(*profile_out);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
 #include "lib/vendor/timeline.h"
+#include "lib/vendor/vendor.h"
 
 /* Limit of the bytes of all paths in a file. */
 #define PATH_BYTES_MOST (UINT64_C(64) << 20)
@@ -86,8 +87,9 @@ static int find_node(struct lp_timeline *timeline, uint32_t parent, uint32_t lab
     uint32_t node = lp_hashmap_get(&timeline->nodes, parent, label);
 
     if (node == LP_HASHMAP_NONE) {
-        node = timeline->path_total + bytes > PATH_BYTES_MOST ? LP_PATH_OTHER
-                                                              : lp_path_intern(parent, text);
+        node = timeline->path_total + bytes > PATH_BYTES_MOST
+                   ? LP_PATH_OTHER
+                   : lp_range_node(parent, text, timeline->flags);
         if (lp_hashmap_put(&timeline->nodes, parent, label, node) < 0 ||
             note_path(timeline, node, bytes) < 0)
             return LLMPERF_ENOMEM;
@@ -144,11 +146,15 @@ static bool may_close(const struct sweep *sweep, int64_t time)
 
 static int count_span(struct lp_timeline *timeline, const struct lp_span *span, uint32_t node)
 {
+    const struct lp_range_work *work = &timeline->works.items[span->label];
     struct lp_process *process;
     int status = lp_timeline_process(timeline, span->thread & timeline->process_mask, &process);
 
     if (status < 0)
         return status;
+    for (uint32_t i = 0; i < work->count; i++)
+        lp_totals_count(process->totals, node, work->quantities[i], work->amounts[i],
+                        LP_WINDOW_NOT);
     lp_totals_region(process->totals, node,
                      span->open ? 0 : (uint64_t)span->end - (uint64_t)span->start, span->open,
                      LP_WINDOW_NOT);
@@ -159,7 +165,7 @@ static int count_span(struct lp_timeline *timeline, const struct lp_span *span, 
 static int open_span(struct sweep *sweep, const struct lp_span *span)
 {
     struct lp_timeline *timeline = sweep->timeline;
-    uint32_t node;
+    uint32_t parent, node;
     int status;
 
     if (span->end < span->start) {
@@ -173,12 +179,12 @@ static int open_span(struct sweep *sweep, const struct lp_span *span)
         timeline->deep_spans++;
         return 0;
     }
-    if ((status = find_node(timeline, span->foreign ? LP_PATH_ROOT : innermost(sweep), span->label,
-                            &node)) < 0)
+    parent = span->foreign ? LP_PATH_ROOT : innermost(sweep);
+    if ((status = find_node(timeline, parent, span->label, &node)) < 0)
         return status;
     if (!span->foreign)
         sweep->open[sweep->depth++] = (struct open_span){ span->end, span->label, node };
-    return count_span(timeline, span, node);
+    return node == parent && !lp_path_is_rest(node) ? 0 : count_span(timeline, span, node);
 }
 
 /* Path of the open ranges that contain the whole call. */
@@ -257,6 +263,22 @@ static int run_sweep(struct lp_timeline *timeline, const struct query *queries, 
     return status;
 }
 
+/* What the name of a range says of its work, by label. */
+static int read_works(struct lp_timeline *timeline)
+{
+    struct lp_range_work none = { .count = 0 };
+    struct lp_range range;
+    int status = 0;
+
+    for (uint32_t i = 0; i < timeline->labels.texts.count && status == 0; i++) {
+        bool found = !(timeline->flags & LLMPERF_IMPORT_EXACT_NAMES) &&
+                     lp_range_find_label(lp_names_text(&timeline->labels, i), &range);
+
+        status = lp_vector_push(&timeline->works, found ? range.work : none);
+    }
+    return status;
+}
+
 int lp_timeline_project(struct lp_timeline *timeline)
 {
     size_t count = count_queries(timeline);
@@ -270,7 +292,8 @@ int lp_timeline_project(struct lp_timeline *timeline)
     lp_timeline_sort(timeline->spans.items, timeline->spans.count, sizeof(*timeline->spans.items),
                      compare_spans);
     lp_timeline_sort(queries, count, sizeof(*queries), compare_queries);
-    status = run_sweep(timeline, queries, count);
+    if ((status = read_works(timeline)) == 0)
+        status = run_sweep(timeline, queries, count);
     free(queries);
     return status;
 }

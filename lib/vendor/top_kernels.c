@@ -140,8 +140,8 @@ static int choose(llmperf_commands *commands, const char *stage, int64_t most,
     *pattern_out = as_pattern(commands, totals, count);
     *count_out = count;
     lp_commands_note(commands,
-                     "ncu profiles the %zu of %zu kernels with the largest total time%s%s", count,
-                     totals->list.count, stage ? " in " : "", stage ? stage : "");
+                     "ncu profiles %zu of %zu kernels%s%s, those with the largest total time",
+                     count, totals->list.count, stage ? " in " : "", stage ? stage : "");
     return 0;
 }
 

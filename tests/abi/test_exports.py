@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import headers  # noqa: E402
 
 # Everything NVIDIA is opened at run time and must never appear here.
-ALLOWED_LIBRARIES = r"^(libc|libm|libpthread|libdl|librt|libgcc_s|libjansson|libyaml-0|libsqlite3|ld-linux-[\w-]+)\.so\.\d+$"
+ALLOWED_LIBRARIES = r"^(libc|libm|libpthread|libdl|librt|libgcc_s|libjansson|libyaml-0|libsqlite3|libz|ld-linux-[\w-]+)\.so\.\d+$"
 
 
 STABLE_LIMIT = 95

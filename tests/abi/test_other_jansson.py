@@ -88,7 +88,9 @@ class OtherJansson(unittest.TestCase):
         if shared:
             words = ["-L" + library, "-l:" + os.path.basename(headers.LIBRARY), "-Wl,-rpath," + library]
         else:
-            needed = self.ok(["pkg-config", "--libs", "jansson", "yaml-0.1", "sqlite3"]).split()
+            private = os.path.join(os.path.dirname(library), "meson-private", "llmperf.pc")
+            names = [line.split()[0] for line in self.ok(["pkg-config", "--print-requires-private", private]).splitlines()]
+            needed = self.ok(["pkg-config", "--libs", *names]).split()
             words = [os.path.join(library, "libllmperf.a")] + needed + ["-lpthread", "-ldl", "-lm"]
         binary = self.path("program")
         self.ok(headers.CC + [f"-I{headers.INCLUDE}", self.path("program.c"), "-o", binary] + list(inputs) + words)

@@ -156,6 +156,10 @@ python3 -c 'import json; assert json.load(open("compared.json"))["slower"] == 0'
 expect 0 validate compared.json
 # Where little is in both, "nothing is slower" would say nothing: exit code 4, and why.
 expect 0 import "$LLMPERF_TEST_DATA/h200/dummy_resnet.llmrec" -o resnet
+expect 0 import "$LLMPERF_TEST_DATA/ncu/kernels.ncu-rep" -o kernels
+expect 4 compare a kernels
+stdout_has "new was measured by ncu, kernel by kernel"
+expect 0 compare kernels kernels
 expect 4 compare a resnet
 [ "$(head -n 1 out)" = "# llmperf compare: not comparable: only 0 % of the device time of base is in regions or kernels that new has too" ] ||
     die "the first line does not say why"

@@ -92,7 +92,7 @@ PYTHON
 mkdir shown
 for format in md json html; do expect_soon 0 report named --format $format; cp out shown/report.$format; done
 if command -v node >/dev/null; then
-    node "$LLMPERF_SOURCE/tests/support/render_page.js" shown/report.html | sed "/^--csv--$/,\$d" >shown/page.html; [ "${PIPESTATUS[0]}" = 0 ] || die "the page of the named run shows nothing"
+    node "$LLMPERF_SOURCE/tests/support/render_page.js" shown/report.html | sed "/^--more--$/,\$d" >shown/page.html; [ "${PIPESTATUS[0]}" = 0 ] || die "the page of the named run shows nothing"
 fi
 for format in csv jsonl prometheus; do expect_soon 0 export named --format $format; cp out shown/export.$format; done
 expect_soon 0 compare runs/m_good named --threshold 1e9; cp out shown/compare.md

@@ -51,9 +51,13 @@ for folder in runs/tensor runs/faults; do
 done
 python3 - <<'PYTHON' || die "top"
 import json
+import re
+
 seen = json.load(open("out"))
 assert seen["path"] == "runs/faults" and seen["processes"] == 1 and seen["running"] == 0 and seen["verdict"] == "incomplete"
 assert seen["records"]["dropped"] > 0 and seen["regions"] and seen["kernels"]
+numbers = re.findall(r"\d+\.\d+", open("out").read())
+assert numbers and all(len(number.replace(".", "").lstrip("0")) <= 15 for number in numbers), numbers
 PYTHON
 expect 2 top runs/damaged --format json
 keeps_to top
@@ -61,6 +65,25 @@ grep -q '"unreadable": 1' out || die "a damaged run is counted"
 
 expect 0 compare runs/tensor runs/tensor --format json
 keeps_to compare
+expect 0 import "$LLMPERF_SOURCE/examples/data/dsocr_base.llmrec" --model deepseek_ocr -o runs/eager
+expect 0 import "$LLMPERF_SOURCE/examples/data/dsocr_base_graphs.llmrec" --model deepseek_ocr -o runs/graphs
+expect 1 compare runs/eager runs/graphs --format json
+keeps_to compare
+python3 - "$LLMPERF_SOURCE" <<'PYTHON' || die "parts of a waterfall in the schemas"
+import json
+import re
+import sys
+
+source = sys.argv[1]
+parts = re.findall(r'P\([A-Z]+, "([a-z]+)"', open(source + "/lib/findings/waterfall.h").read())
+schemas = [json.load(open(f"{source}/conf/schema/{name}.schema.json")) for name in ("metrics", "compare")]
+def lists(node):
+    for value in node.values() if isinstance(node, dict) else node if isinstance(node, list) else []:
+        if isinstance(value, list) and "overlap" in value:
+            yield value
+        yield from lists(value)
+assert len(parts) > 8 and [found for schema in schemas for found in lists(schema)] == [parts, parts], parts
+PYTHON
 "$LLMPERF" doctor --format json >out 2>err
 keeps_to doctor
 echo fine

@@ -69,6 +69,17 @@ for a, b in zip(raw, details):
     assert "LaunchStats" in b["reason"]
 PYTHON
 
+# A report of kernels with the same sections, and their states of warps.
+expect 0 import "$ncu/sections.ncu-rep" -o report pipeline.ncu.ncu_cli.export.sections=true
+files_have report/report.md "Unknown: no stage was marked"
+files_have raw/report.md "Unknown: ncu measured kernels or ranges one by one"
+files_lack report/report.md "| Stage | Clock | Calls |" # ncu sees no calls of regions
+files_have report/kernels.md '| `resnet::conv3x3_kernel` | `LLM@forward/LLM@residual/LLM@block.conv1` | 2 | 27.71 | 93.42 | latency | 7.857 | 5.506 | 39.21 |'
+files_have report/kernels.md '| 127.0 | 0.1212 | long scoreboard 57 %, wait 11 %, dispatch stall 3.1 % |'
+for line in "Memory Workload Analysis" "Launch Statistics" "Warp State Statistics, cycles between two instructions" "long_scoreboard                            cycle      51.3758"; do
+    files_have report/regions/LLM@residual/sections.txt "$line"
+done
+
 # Whole ranges: the measured duration is the busy time, and their sections are tables of the region.
 expect 0 import "$ncu/ranges.ncu-rep" -o ranges
 python3 - <<'PYTHON' || die "ranges"

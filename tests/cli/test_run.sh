@@ -52,6 +52,10 @@ stderr_is_one_line
 stderr_has "unknown counter preset: nosuch"
 expect 2 run --tier deep --counters light -- /bin/true
 stderr_has "needs --tier counters or light"
+expect 2 run --tier regions --stalls -- /bin/true
+stderr_has "needs --tier counters or light"
+expect 2 run --tier light --stalls -- /bin/true
+stderr_has "needs the records of all kernels, which tier light does not allow"
 expect 2 run --tier light --counters roofline -- /bin/true
 stderr_has "use preset live"
 expect 2 run --counters "pm replay=user" -- /bin/true
@@ -76,7 +80,7 @@ stderr_has "cannot create folder /dev/null: Not a directory"
 [ ! -e runs ] || die "wrong usage leaves a folder"
 
 # Words for counters, as an option, of a configuration, as a preset of it: each reaches the session.
-for words in "--counters light" "--tier light --counters live" "session=counters profiling/counters@pipeline.counters=occupancy" "--tier light session.counters=live"; do
+for words in "--counters light" --stalls "--tier light --counters live" "session=counters profiling/counters@pipeline.counters=occupancy" "--tier light session.counters=live"; do
     expect 0 run --out counted ${words/session=counters/profiling\/session@session=counters} -- "$program" ranges
     is "$(metric '[n for n in m["notes"] if "hardware counters" in str(n)] != []' "$(last_line)")" True "$words"
 done
@@ -250,3 +254,25 @@ stderr_has "LLMPERF_OUT"
 NVTX_INJECTION64_PATH=$library LLMPERF_OUT=hand "$program" ranges >out 2>err || die "injected by hand"
 stderr_empty
 is "$(metric 'r["LLM@prefill"]["instances"]' "hand/$(ls hand)")" 1 "by hand"
+
+# The model that the program's command line names: a folder, or a name in the cache of Hugging Face. One that is given wins.
+note() { metric '[n.replace("'"$PWD"'", "") for n in m["notes"] if n.startswith("Model")], m["model"] and m["model"]["tensor_parallel"]' "$(last_line)"; }
+mkdir -p tiny hub/models--org--tiny/refs hub/models--org--tiny/snapshots/abc
+printf '{"model_type": "llama", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "torch_dtype": "bfloat16"}' |
+    tee tiny/config.json >hub/models--org--tiny/snapshots/abc/config.json
+echo abc >hub/models--org--tiny/refs/main
+found="Model: from the command line of the program: /tiny; option --model replaces it."
+expect 0 run --out o --tier regions -- sh -c "'$program' ranges" serve tiny
+is "$(note)" "(['$found'], 1)" "a word"
+expect 0 run --out o --tier regions -- sh -c "'$program' ranges" --port 80 --model=tiny -tp 2
+is "$(note)" "(['$found'], 2)" "an option, and GPUs"
+is "$(metric 'r["LLM@prefill"]["flops"] > 0' "$(last_line)")" True "FLOPs"
+HF_HUB_CACHE=hub expect 0 run --out o --tier regions -- sh -c "'$program' ranges" --model-path org/tiny
+is "$(note)" "(['${found/tiny/hub/models--org--tiny/snapshots/abc}'], 1)" "a name"
+expect 0 run --out o --tier regions --model llama_3_8b -- sh -c "'$program' ranges" --model tiny
+is "$(note)" "([], 1)" "a given model"
+printf '{"model_type": "new"}' >tiny/config.json
+expect 0 run --out o --tier regions -- sh -c "'$program' ranges" --model tiny
+is "$(metric '[n.split(", so")[0] for n in m["notes"] if n.startswith("Model")]' "$(last_line)")" "['Model: that of the command line of the program is not used']" "an unknown family"
+HF_HUB_CACHE=hub expect 0 run --out o --tier regions -- sh -c "'$program' ranges" --model ../tiny org/none --model
+is "$(note)" "([], None)" "none"

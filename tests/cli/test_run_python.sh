@@ -103,3 +103,25 @@ assert text.rindex("\r\x1b[K") > text.rindex(" dropped"), text
 sys.exit(os.waitstatus_to_exitcode(status))
 PY
 python3 terminal.py "$LLMPERF" run --out o -- python3 program.py "$marks" wait >out 2>err </dev/null || die "progress on a terminal"
+
+# python -m llmperf run: hooks for engines in the script, a script's own exit code, and other commands.
+mkdir -p vllm/v1/worker
+printf 'class Worker:\n    load_model = compile_or_warm_up_model = sample_tokens = lambda self: None\n    def execute_model(self, scheduled): pass\n' >vllm/v1/worker/gpu_worker.py
+cat >serve.py <<'PY'
+import sys
+from types import SimpleNamespace
+from vllm.v1.worker.gpu_worker import Worker
+
+new = SimpleNamespace(req_id="a", num_computed_tokens=0)
+old = SimpleNamespace(req_ids=[], num_computed_tokens=[], num_output_tokens=[], resumed_req_ids=[])
+Worker().execute_model(SimpleNamespace(scheduled_new_reqs=[new], scheduled_cached_reqs=old, num_scheduled_tokens={"a": 8}, total_num_scheduled_tokens=8))
+sys.exit(int(sys.argv[1]))
+PY
+export PATH=$(dirname "$LLMPERF"):$PATH PYTHONPATH=$LLMPERF_SOURCE/bindings/python
+python3 -m llmperf run --out o --tier regions serve.py 4 >out 2>err
+is $? 4 "exit code of the script"
+is "$(metric 'r["LLM@prefill"]["tokens"]' "$(tail -n 1 out)")" 8 "a step of the engine"
+python3 -m llmperf list o >out 2>err || die "another command"
+python3 -m llmperf run --tier regions >out 2>err
+is $? 2 "no program"
+stderr_has "expected PROGRAM.py"

@@ -17,9 +17,9 @@ for command in report list top import validate doctor hardware model; do
     expect 0 $command --help
     stdout_has "usage: llmperf $command"
     stderr_empty
-    cp out told
+    cp out whole
     expect 0 help $command
-    cmp -s out told || die "help $command is not what $command --help says"
+    cmp -s out whole || die "help $command is not what $command --help says"
     expect 2 $command --nonsense
     stdout_empty
     stderr_is_one_line
@@ -47,6 +47,20 @@ expect 2 report a --format
 stderr_has "option --format needs a value"
 expect 2 top --once=1
 stderr_has "--once takes no value"
+expect 2 run --trace=no -- true
+stderr_has "--trace takes no value"
+for command in report list compare import; do
+    expect 2 $command ""
+    stderr_is_one_line
+    stderr_has "an argument is empty"
+done
+expect 2 counters roofline
+stderr_has "such as --preset roofline"
+expect 2 hardware --measure --list
+stderr_has "omit --list"
+cp "$LLMPERF_TEST_DATA/h200/engine/light.llmrec" .
+expect 2 report light.llmrec
+stderr_has "llmperf import makes runs of recordings"
 expect 2 model llama_3_8b --batch 0
 stderr_has "--batch is 0; it must be an integer between 1 and 1000000"
 
@@ -68,10 +82,10 @@ expect 2 list a b
 expect 2 doctor a
 expect 2 doctor --format xml
 
-# A full disk is told, a reader that went away is not.
+# A full disk is an error, a reader that went away is not.
 "$LLMPERF" --help >/dev/full 2>err
-[ $? = 3 ] || die "a full disk was not told"
-grep -q "cannot write" err || die "a full disk was not told"
+[ $? = 3 ] || die "a full disk was not reported"
+grep -q "cannot write" err || die "a full disk was not reported"
 {
     sleep 0.2
     "$LLMPERF" --help 2>err

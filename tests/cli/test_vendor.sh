@@ -74,7 +74,7 @@ done
 grep -q "profile.*$program 1 '2 3'" runs/a/nsys/cmd.txt || die "cmd.txt lacks the program"
 grep -q "^# nsys 2025.3.2" runs/a/nsys/cmd.txt || die "cmd.txt lacks the version"
 [ "$(grep -c '^# exit code 0' runs/a/nsys/cmd.txt)" = 6 ] || die "cmd.txt has not six commands"
-stderr_has "nsys stats ended with exit code 0 and wrote no runs/a/nsys/run_nvtx_sum.csv; see runs/a/nsys/log.txt"
+stderr_has "nsys found no data for runs/a/nsys/run_nvtx_sum.csv"
 run_has runs/a 'r["LLM@prefill"]["kernel_count"] == 3 and r["LLM@decode_all"]["kernel_count"] == 1 and m["run_id"] == "a"'
 grep -q "$(sha256sum <runs/a/config.yaml | cut -d' ' -f1)" runs/a/report.md || die "the report lacks the fingerprint"
 calls 'len(c) == 6 and c[1][1:3] == ["export", "--type=sqlite"]'
@@ -138,7 +138,7 @@ rm both/ncu.version
 
 # deep: the kernels that took longest in the stage, under ncu in that stage, one run.
 with both 0 deep --out runs run.id=d run.stage=LLM@prefill run.top_n_kernels=1 -- "$program"
-stderr_has "ncu profiles the 1 of 2 kernels with the largest total time in LLM@prefill"
+stderr_has "ncu profiles 1 of 2 kernels in LLM@prefill, those with the largest total time"
 calls 'c[-1][0] == "ncu" and c[-1][c[-1].index("--kernel-name") + 1] == "regex:^(gemm)$" and
     c[-1][c[-1].index("--nvtx-include") + 1] == "LLM@prefill/" and c[-1][c[-1].index("--launch-count") + 1] == "10"'
 run_has runs/d 'r["LLM@prefill"]["kernel_count"] == 3 and any(x["name"] == "dram__bytes_read.sum" for x in m["metrics"])'
@@ -174,9 +174,18 @@ assert program in open(f"{run}/inputs.yaml").read() and os.path.getsize(f"{run}/
 PYTHON
 done
 
+# A Python program is named after its script.
+with both 0 ncu --out runs run.id=python -- python3 -c "" x.py
+with both 0 ncu --out runs run.id=script -- python3 "$TMPDIR/both/env" gen.py
+grep -q '"program": ".*both/python3"' runs/python/env.json && grep -q '"program": ".*both/env"' runs/script/env.json || die "program"
+
 # What is missing is said; what is there is used.
 with only_ncu 0 deep --out runs run.id=f -- "$program"
 stderr_has "nsys not found on PATH; install NVIDIA Nsight Systems"
+stderr_has "ncu measures every launch in run.stage; pipeline.ncu.ncu_cli.launch_count=N limits them"
+FAKE_NSYS_EMPTY=1 FAKE_NSYS_EXIT=139 with both 0 deep --out runs run.id=broken -- "$program"
+stderr_has "nsys profile ended with exit code 139 and wrote no runs/broken/nsys/run.nsys-rep"
+run_has runs/broken 'len(m["metrics"]) > 0'
 run_has runs/f 'len(m["metrics"]) > 0'
 with only_nsys 0 deep --out runs run.id=g -- "$program"
 stderr_has "ncu not found on PATH"

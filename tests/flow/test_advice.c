@@ -18,20 +18,28 @@
 
 #define GPU "NVIDIA H100 80GB HBM3"
 
-/* 20 decode steps of these sequences and tokens of context in total. */
-static llmperf_profile *play_steps(const char *model, int sequences, int context,
-                                   const char *statements)
+#define CALLS 20
+
+static llmperf_profile *play_stage(const char *model, const char *stage, int sequences, int tokens,
+                                   int context, const char *statements)
 {
     char script[2048];
     llmperf_session_options options;
 
     snprintf(script, sizeof(script),
-             "gpu \"" GPU "\"\nrepeat 20\nbegin LLM@decode_step sequences=%d tokens=%d "
-             "context=%d\n%s\nend\ndone\n",
-             sequences, sequences, context, statements);
+             "gpu \"" GPU "\"\nrepeat %d\nbegin %s sequences=%d tokens=%d context=%d\n%s\nend\n"
+             "done\n",
+             CALLS, stage, sequences, tokens, context, statements);
     options = script_options(script);
     options.model_path = model;
     return play_options(&options);
+}
+
+/* Decode steps of these sequences and tokens of context in total. */
+static llmperf_profile *play_steps(const char *model, int sequences, int context,
+                                   const char *statements)
+{
+    return play_stage(model, "LLM@decode_step", sequences, sequences, context, statements);
 }
 
 static bool find_advice(const llmperf_profile *profile, const char *id, llmperf_advice *advice)
@@ -126,6 +134,87 @@ static void attention_in_separate_kernels_is_named_with_its_softmax(void **state
                          "repeat 12\nlaunch flash_fwd_kernel duration=50000\ndone\n"
                          "launch softmax_kernel duration=50000\nwait 600000");
     assert_false(find_advice(profile, "unfused_attention", &advice));
+    llmperf_profile_free(profile);
+}
+
+/* Llama 3 8B, a prompt of 4096 tokens: the hidden state of 32 MiB takes 10.01 us at 3352 GB/s. */
+#define PROMPT      4096
+#define HIDDEN_MS   (PROMPT * 4096 * 2 / 3352e6)
+#define INNER_MS    (PROMPT * 14336 * 2 / 3352e6) /* of the MLP */
+#define GEMMS       "launch layer_gemm duration=2600000\n"
+#define PROMPT_WAIT "wait 150000000"
+
+static void check_prompt(const char *statements, const char *text, double least_ms)
+{
+    llmperf_profile *profile =
+        play_stage("llama_3_8b", "LLM@prefill", 1, PROMPT, PROMPT, statements);
+    llmperf_advice advice;
+    double ms;
+
+    assert_true(find_advice(profile, "slow_operator", &advice));
+    print_message("%s\n", advice.text);
+    assert_non_null(strstr(advice.text, text));
+    ms = evidence(profile, "slow_operator", "bound_ms");
+    if (!(fabs(ms - least_ms) < 0.01 * least_ms))
+        fail_msg("bound %.4f ms instead of %.4f", ms, least_ms);
+    llmperf_profile_free(profile);
+}
+
+/* Each of 65 norms reads and writes it once. */
+static void the_bound_of_a_norm_moves_its_input_and_output(void **state)
+{
+    (void)state;
+    check_prompt("repeat 32\nlaunch rms_norm_kernel duration=200000\n" GEMMS
+                 "launch rms_norm_kernel duration=200000\ndone\n"
+                 "launch rms_norm_kernel duration=200000\n" PROMPT_WAIT,
+                 "norm kernels take 13.0 ms, 9.98x their lower bound", 65 * 2 * HIDDEN_MS);
+}
+
+static void a_norm_that_adds_the_residual_moves_that_too(void **state)
+{
+    (void)state;
+    check_prompt("repeat 32\nlaunch fused_add_rms_norm_kernel duration=300000\n" GEMMS
+                 "launch fused_add_rms_norm_kernel duration=300000\ndone\n"
+                 "launch fused_add_rms_norm_kernel duration=300000\n" PROMPT_WAIT,
+                 "norm kernels take", (65 + 64) * 2 * HIDDEN_MS);
+}
+
+/* Rope (32 heads of queries, 8 of keys), activation and two residuals in four kernels or in one. */
+static void operators_in_one_kernel_keep_what_passes_between_them_on_chip(void **state)
+{
+    const double all_ms = 32 * (2.5 * HIDDEN_MS + 3 * INNER_MS + 4 * HIDDEN_MS);
+
+    (void)state;
+    check_prompt(
+        "repeat 32\nlaunch rope_kernel duration=500000\n" GEMMS
+        "launch silu_and_mul_kernel duration=500000\n"
+        "repeat 2\nlaunch elementwise_add_kernel duration=250000\ndone\ndone\n" PROMPT_WAIT,
+        "elementwise kernels take", all_ms);
+    check_prompt("repeat 32\nlaunch rope_silu_and_mul_kernel duration=1500000\n" GEMMS
+                 "done\n" PROMPT_WAIT,
+                 "elementwise kernels take", all_ms / 4);
+}
+
+/* 64 KiB in and out: no ratio to a bound of 0.04 us. */
+static void kernels_too_small_for_the_rates_are_called_that(void **state)
+{
+    llmperf_profile *profile =
+        play_steps("llama_3_8b", 8, 8 * 1024,
+                   "repeat 32\nlaunch rms_norm_kernel duration=8000\n"
+                   "launch layer_gemm duration=170000\nlaunch rms_norm_kernel duration=8000\ndone\n"
+                   "launch rms_norm_kernel duration=8000\nwait 6500000");
+    llmperf_advice advice;
+
+    (void)state;
+    assert_true(find_advice(profile, "slow_operator", &advice));
+    print_message("%s\n", advice.text);
+    assert_non_null(
+        strstr(advice.text, "norm kernels take 0.520 ms, in 65 kernels of 8.00 us each"));
+    assert_non_null(strstr(advice.text, "The longest is rms_norm_kernel with 0.520 ms. At the "
+                                        "rates of the GPU each would take less than 2 us"));
+    assert_non_null(strstr(advice.text, "too small for these to limit them. Fuse them"));
+    assert_null(strstr(advice.text, "lower bound"));
+    assert_true(fabs(advice.saving_ms - CALLS * 65 * 0.006) < 1e-3);
     llmperf_profile_free(profile);
 }
 
@@ -333,6 +422,26 @@ static void the_first_advice_says_what_an_unmarked_gpu_waits_for(void **state)
     llmperf_profile_free(profile);
 }
 
+/* A kernel of 20 us every 300 us: too slow for launching. */
+static void an_unmarked_host_that_works_between_launches_is_named(void **state)
+{
+    llmperf_profile *profile =
+        play_script("repeat 500\nlaunch gemm duration=20000\nlaunch gemm duration=20000\n"
+                    "wait 300000\ndone\n");
+    llmperf_advice advice;
+
+    (void)state;
+    assert_true(find_advice(profile, "idle_host", &advice));
+    assert_non_null(strstr(advice.text, "launched nothing for 0.2 ms or longer"));
+    llmperf_profile_free(profile);
+    profile = play_script("repeat 500\nlaunch gemm duration=2000\nwait 20000\n"
+                          "launch gemm duration=2000\nwait 300000\ndone\n");
+    assert_true(find_advice(profile, "idle_device", &advice));
+    assert_non_null(
+        strstr(advice.text, "gaps of 0.2 ms or more in which the host launched nothing"));
+    llmperf_profile_free(profile);
+}
+
 /* A GPU that is kept busy has no such advice. */
 static void a_busy_unmarked_gpu_does_not_wait(void **state)
 {
@@ -353,6 +462,10 @@ int main(void)
         cmocka_unit_test(experts_make_a_larger_batch_expensive),
         cmocka_unit_test(attention_in_separate_kernels_is_named_with_its_softmax),
         cmocka_unit_test(a_waiting_rank_has_no_slow_kernels),
+        cmocka_unit_test(the_bound_of_a_norm_moves_its_input_and_output),
+        cmocka_unit_test(a_norm_that_adds_the_residual_moves_that_too),
+        cmocka_unit_test(operators_in_one_kernel_keep_what_passes_between_them_on_chip),
+        cmocka_unit_test(kernels_too_small_for_the_rates_are_called_that),
         cmocka_unit_test(stalls_of_single_steps_are_no_gap_of_all),
         cmocka_unit_test(work_that_was_launched_ahead_is_not_launch_bound),
         cmocka_unit_test(an_operator_in_which_the_host_waits_is_not_launch_bound),
@@ -362,6 +475,7 @@ int main(void)
         cmocka_unit_test(collectives_of_one_rank_are_communication),
         cmocka_unit_test(idle_time_outside_of_regions_has_its_causes),
         cmocka_unit_test(the_first_advice_says_what_an_unmarked_gpu_waits_for),
+        cmocka_unit_test(an_unmarked_host_that_works_between_launches_is_named),
         cmocka_unit_test(a_busy_unmarked_gpu_does_not_wait),
     };
 

@@ -76,10 +76,8 @@ static llmperf_session_options detached_options(void)
 static llmperf_session *start(void)
 {
     llmperf_session_options options = detached_options();
-    llmperf_session *session = NULL;
 
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    return session;
+    return start_options(&options);
 }
 
 static bool is_detached(const llmperf_session *session)

@@ -408,7 +408,7 @@ static llmperf_profile *play(const char *script, const char *const plant[4])
     options = script_options(text);
     if (llmperf_session_start(&options, &session) < 0)
         fail_msg("start: %s", llmperf_last_error());
-    (void)llmperf_session_stop(session, &profile); /* A lost device is told here too. */
+    (void)llmperf_session_stop(session, &profile); /* A lost device is reported here too. */
     llmperf_session_free(session);
     assert_non_null(profile);
     return profile;

@@ -57,13 +57,11 @@ static int stop_hearing(void **state)
 static llmperf_session *start(uint64_t ring_bytes)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
 
     options.tier = LLMPERF_TIER_DEEP;
     options.device_source = LLMPERF_SOURCE_FAKE;
     options.ring_bytes = ring_bytes;
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    return session;
+    return start_options(&options);
 }
 
 static llmperf_session_state state_of(const llmperf_session *session)

@@ -17,11 +17,9 @@
 static llmperf_session *start(void)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
 
     options.device_source = LLMPERF_SOURCE_FAKE;
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    return session;
+    return start_options(&options);
 }
 
 static void run_steps(int count)

@@ -479,12 +479,10 @@ static void *end_requests(void *context)
 static llmperf_session *start_live(void)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
 
     options.tier = LLMPERF_TIER_REGIONS;
     options.device_source = LLMPERF_SOURCE_NONE;
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    return session;
+    return start_options(&options);
 }
 
 static void calls_of_many_threads_find_their_requests(void **state)

@@ -23,14 +23,12 @@
 static llmperf_session *start_light(uint32_t budget_permille, const char *regions)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
 
     options.tier = LLMPERF_TIER_LIGHT;
     options.device_source = LLMPERF_SOURCE_FAKE;
     options.overhead_budget_permille = budget_permille;
     options.sample_regions = regions;
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    return session;
+    return start_options(&options);
 }
 
 static void run_step(unsigned pause_us)

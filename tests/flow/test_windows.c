@@ -187,7 +187,7 @@ static void what_is_sampled_stays_a_random_sample(void **context)
     busy = find_spread(profile, NULL, "busy");
     for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_WINDOWS); i++)
         in_windows += window_of(profile, i).units + window_of(profile, i).units_left_out;
-    /* Host times and amounts are of everything, and the windows' part is told. */
+    /* Host times and amounts are of everything, and the part of windows is reported. */
     assert_int_equal(step.instances, steps.fast + steps.slow);
     assert_int_equal(step.flops, 1000 * steps.fast + 3000 * steps.slow);
     assert_int_equal(step.window_instances, in_windows);

@@ -27,10 +27,14 @@ static void check_range(const char *domain_name, const char *text)
 {
     const struct lp_nvtx_domain *domain = lp_nvtx_domain_of(domain_name);
     const struct lp_nvtx_string *string = lp_nvtx_string_of(domain, text);
+    struct lp_range range;
+    uint32_t node;
 
     if (!string || strcmp(string->text, text) != 0 || lp_nvtx_domain_of(domain->name) != domain)
         abort();
-    check_label(lp_nvtx_node(lp_thread_get(), LP_PATH_ROOT, &domain, text));
+    node = lp_nvtx_node(lp_thread_get(), LP_PATH_ROOT, &domain, text, NULL, &range);
+    if (node != LP_PATH_UNKNOWN)
+        check_label(node);
     check_label(lp_path_intern(LP_PATH_ROOT, text));
 }
 

@@ -120,6 +120,14 @@ SMALL = {
     "nvtx": [b"LLM\0prefill", b"NCCL\0AllReduce@x\0" + "weit\u00e4\u6f22".encode("utf-32-le"), b"\0\0", b"@\0@", b"a@b\0LLM@decode_step",
              b"\xff\x1b[31m\0\xe2\x80\xae" + b"x" * 2000, b"LLM\0" + b"\xc3" * 1100 + b"\0" + b"\xff" * 64],
     "timeline": [bytes(range(12)) * 3, b"\0" * 24],
+    "recording": [b'{"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU", "computeMajor": 9}], "baseTimeNanoseconds": 1760000000000000000,'
+                  b' "distributedInfo": {"rank": 1, "world_size": 2}, "traceEvents": [\n'
+                  b'{"ph": "X", "cat": "user_annotation", "name": "step[DECODE bs=8]", "pid": 9, "tid": 1, "ts": 10.5, "dur": 90},\n'
+                  b'{"ph": "X", "cat": "cuda_runtime", "name": "cudaGraphLaunch", "pid": "[TP0] 9", "tid": 1, "ts": 20, "dur": 1, "args": {"correlation": 3}},\n'
+                  b'{"ph": "X", "cat": "kernel", "name": "k\\u00e9", "pid": "[TP0] 0", "tid": 7, "ts": 30, "dur": 1e1, "args": {"stream": 7, "correlation": 3,'
+                  b' "grid": [1, 2, 3], "graph id": 5, "graph node id": 21474836481, "captured in": "LLM@a/LLM@b"}},\n'
+                  b'{"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "pid": 0, "ts": 50, "dur": 1, "args": {"bytes": 4096}}\n]}',
+                  b'[{"ph": "B", "cat": "user_annotation", "name": "LLM@decode_step", "pid": 1, "tid": 1, "ts": 1}, {"ph": "E", "pid": 1, "tid": 1, "ts": 2}'],
 }
 COPIED = {
     "report": ["tests/data/ncu/*.ncu-rep"],

@@ -87,13 +87,46 @@ static void use_pools(cudaStream_t stream)
     CUDA(cudaStreamSynchronize(stream));
 }
 
+static void check_rows(const char *json, uint64_t virtual_bytes, size_t pitch)
+{
+    uint64_t used = number_of(json, "null", "pool_used_bytes");
+    uint64_t reserved = number_of(json, "null", "pool_reserved_bytes");
+
+    expect(json, "\"\"", "allocations", 1);
+    expect(json, "\"\"", "live_bytes", 64 * MIB);
+    expect(json, "\"LLM@prefill\"", "allocated_bytes", 32 * MIB);
+    expect(json, "\"LLM@prefill\"", "peak_bytes", 96 * MIB);
+    expect(json, "\"LLM@decode_step\"", "allocations", STEPS);
+    expect(json, "\"LLM@decode_step\"", "frees", STEPS);
+    expect(json, "\"LLM@decode_step\"", "allocated_bytes", STEPS * 5 * MIB);
+    expect(json, "\"LLM@decode_step\"", "live_bytes", 0);
+    expect(json, "\"LLM@decode_step\"", "peak_bytes", 101 * MIB);
+    expect(json, "\"LLM@kv_cache\"", "held_bytes", 150 * MIB);
+    expect(json, "null", "cache_allocated_bytes", 150 * MIB);
+    expect(json, "null", "largest_bytes", 100 * MIB);
+    CHECK(used >= 150 * MIB && used <= 250 * MIB, "%llu bytes of pools in use",
+          (unsigned long long)used);
+    CHECK(reserved >= used && reserved <= used + 128 * MIB, "%llu bytes of pools reserved",
+          (unsigned long long)reserved);
+    expect(json, "\"LLM@captured\"", "allocations", 0);
+    expect(json, "\"LLM@virtual\"", "allocated_bytes", virtual_bytes);
+    expect(json, "\"LLM@virtual\"", "live_bytes", virtual_bytes - 2 * MIB);
+    expect(json, "\"LLM@pitched\"", "allocated_bytes", pitch * 7);
+    expect(json, "\"LLM@pitched\"", "freed_bytes", pitch * 7);
+    expect(json, "\"LLM@other\"", "allocations", 0);
+    expect(json, "\"LLM@other\"", "unmatched", 1);
+    expect(json, "null", "unmatched", 2); /* with the captured free */
+    expect(json, "null", "kept_bytes", 64 * MIB);
+    expect(json, "null", "live_bytes", 96 * MIB + virtual_bytes - 2 * MIB);
+}
+
 int main(void)
 {
     void *old, *weights, *cache, *block, *pitched, *none = NULL;
     llmperf_session *session;
     llmperf_profile *profile;
     cudaStream_t stream;
-    uint64_t virtual_bytes, used, reserved;
+    uint64_t virtual_bytes;
     char *json = NULL;
     size_t pitch;
 
@@ -141,34 +174,7 @@ int main(void)
     expect_complete(profile);
     CHECK(llmperf_document_text(profile, LLMPERF_DOCUMENT_METRICS_JSON, &json) == LLMPERF_OK, "%s",
           llmperf_last_error());
-    expect(json, "\"\"", "allocations", 1);
-    expect(json, "\"\"", "live_bytes", 64 * MIB);
-    expect(json, "\"LLM@prefill\"", "allocated_bytes", 32 * MIB);
-    expect(json, "\"LLM@prefill\"", "peak_bytes", 96 * MIB);
-    expect(json, "\"LLM@decode_step\"", "allocations", STEPS);
-    expect(json, "\"LLM@decode_step\"", "frees", STEPS);
-    expect(json, "\"LLM@decode_step\"", "allocated_bytes", STEPS * 5 * MIB);
-    expect(json, "\"LLM@decode_step\"", "live_bytes", 0);
-    expect(json, "\"LLM@decode_step\"", "peak_bytes", 101 * MIB);
-    expect(json, "\"LLM@kv_cache\"", "held_bytes", 150 * MIB);
-    expect(json, "null", "cache_allocated_bytes", 150 * MIB);
-    expect(json, "null", "largest_bytes", 100 * MIB);
-    used = number_of(json, "null", "pool_used_bytes");
-    reserved = number_of(json, "null", "pool_reserved_bytes");
-    CHECK(used >= 150 * MIB && used <= 250 * MIB, "%llu bytes of pools in use",
-          (unsigned long long)used);
-    CHECK(reserved >= used && reserved <= used + 128 * MIB, "%llu bytes of pools reserved",
-          (unsigned long long)reserved);
-    expect(json, "\"LLM@captured\"", "allocations", 0);
-    expect(json, "\"LLM@virtual\"", "allocated_bytes", virtual_bytes);
-    expect(json, "\"LLM@virtual\"", "live_bytes", virtual_bytes - 2 * MIB);
-    expect(json, "\"LLM@pitched\"", "allocated_bytes", pitch * 7);
-    expect(json, "\"LLM@pitched\"", "freed_bytes", pitch * 7);
-    expect(json, "\"LLM@other\"", "allocations", 0);
-    expect(json, "\"LLM@other\"", "unmatched", 1);
-    expect(json, "null", "unmatched", 2); /* with the captured free */
-    expect(json, "null", "kept_bytes", 64 * MIB);
-    expect(json, "null", "live_bytes", 96 * MIB + virtual_bytes - 2 * MIB);
+    check_rows(json, virtual_bytes, pitch);
     llmperf_text_free(json);
     llmperf_profile_free(profile);
     return finish();

@@ -3,6 +3,7 @@
 #ifndef TESTS_MOCK_CALLED_H
 #define TESTS_MOCK_CALLED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Count a call by its name without "cupti". @return what it shall answer */
@@ -14,5 +15,9 @@ void reset_activity(void);
 /** The same of PC sampling; and what it samples while it is started. */
 void reset_stalls(void);
 void stall(const char *kernel, uint64_t offset, uint32_t reason, uint32_t samples);
+uint32_t period(void);
+
+/** While PC sampling is enabled, no kind of records can be. */
+bool sampling_enabled(void);
 
 #endif

@@ -412,8 +412,9 @@ mock_cupti_get mock_cupti;
 
 const struct mock_cupti *mock_cupti(void)
 {
-    static const struct mock_cupti mock = { reset, fail,   obstruct, set_passes, set_delay, count,
-                                            work,  sample, lose,     now,        interval,  stall };
+    static const struct mock_cupti mock = { reset,    fail,  obstruct, set_passes, set_delay,
+                                            count,    work,  sample,   lose,       now,
+                                            interval, stall, period };
 
     return &mock;
 }

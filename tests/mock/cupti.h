@@ -37,8 +37,10 @@ struct mock_cupti {
     /** Of the configuration in use. */
     uint64_t (*interval)(void);
     /** While PC sampling is started: an instruction of a kernel is sampled, with a reason of
-     * mock_reason. */
+     * mock_reason. NULL: of a kernel that CUPTI does not know. */
     void (*stall)(const char *kernel, uint64_t offset, uint32_t reason, uint32_t samples);
+    /** Of PC sampling: 2^period cycles. */
+    uint32_t (*period)(void);
 };
 
 /** The symbol to look for: "mock_cupti". */

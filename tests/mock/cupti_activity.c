@@ -15,6 +15,8 @@
 #define DURATION 1000u /* of a record, ns */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the buffer and what is counted */
+#define NOT_COMPATIBLE 14                                /* CUPTI 13.0 with driver 580 */
+
 static struct {
     lp_cupti_callback callback; /* NULL: nobody is subscribed */
     void *user;
@@ -154,7 +156,7 @@ static int switch_kind(const char *name, uint32_t kind, bool on)
 
 int cuptiActivityEnable(uint32_t kind)
 {
-    return switch_kind("ActivityEnable", kind, true);
+    return sampling_enabled() ? NOT_COMPATIBLE : switch_kind("ActivityEnable", kind, true);
 }
 
 int cuptiActivityDisable(uint32_t kind)
@@ -359,7 +361,7 @@ static void tell(const struct mock_call *call, uint32_t site, uint32_t correlati
 static void tell_resource(uint32_t id, const struct lp_cupti_graph_data *graph)
 {
     struct lp_cupti_graph_data copy = graph ? *graph : (struct lp_cupti_graph_data){ 0 };
-    const struct lp_cupti_resource_data told = { .descriptor = &copy };
+    const struct lp_cupti_resource_data told = { .context = &state, .descriptor = &copy };
 
     if (state.callback && id < IDS && state.resource[id])
         state.callback(state.user, LP_CUPTI_DOMAIN_RESOURCE, id, &told);

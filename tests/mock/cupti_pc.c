@@ -23,14 +23,15 @@ static const char *const reasons[] = {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
 static struct {
-    bool started;
+    bool enabled, started, full;
     size_t count;
     struct {
         const char *kernel;
         uint64_t offset;
         struct lp_cupti_pc_reason reason;
     } sampled[SAMPLED];
-    uint64_t dropped;
+    uint64_t dropped, of_others;
+    uint32_t period;
 } state;
 
 #define DEFINE(name, params)                                                                       \
@@ -50,13 +51,31 @@ static int start(const char *name, bool started)
 
 DEFINE(PCSamplingEnable, pc)
 {
-    return params_->context ? called("PCSamplingEnable") : LP_CUPTI_ERROR_INVALID_PARAMETER;
+    int result = params_->context ? called("PCSamplingEnable") : LP_CUPTI_ERROR_INVALID_PARAMETER;
+
+    pthread_mutex_lock(&lock);
+    state.enabled = state.enabled || result == 0;
+    pthread_mutex_unlock(&lock);
+    return result;
 }
 
 DEFINE(PCSamplingDisable, pc)
 {
     (void)params_;
+    pthread_mutex_lock(&lock);
+    state.enabled = state.started = state.full = false;
+    pthread_mutex_unlock(&lock);
     return called("PCSamplingDisable");
+}
+
+bool sampling_enabled(void)
+{
+    bool enabled;
+
+    pthread_mutex_lock(&lock);
+    enabled = state.enabled;
+    pthread_mutex_unlock(&lock);
+    return enabled;
 }
 
 DEFINE(PCSamplingStart, pc)
@@ -89,17 +108,24 @@ DEFINE(PCSamplingGetStallReasons, pc_reasons)
 
 DEFINE(PCSamplingSetConfigurationAttribute, pc_config)
 {
-    (void)params_;
+    for (size_t i = 0; i < params_->count; i++)
+        if (params_->attributes[i].type == LP_CUPTI_PC_PERIOD)
+            state.period = params_->attributes[i].value.number;
     return called("PCSamplingSetConfigurationAttribute");
 }
 
-/* Three instructions at a time. */
+/* Three instructions at a time; nothing once the buffer was full. */
 DEFINE(PCSamplingGetData, pc_get)
 {
     struct lp_cupti_pc_data *data = params_->data;
     int result = called("PCSamplingGetData");
 
     pthread_mutex_lock(&lock);
+    state.full = state.full || result == LP_CUPTI_ERROR_OUT_OF_MEMORY;
+    if (state.full) {
+        result = LP_CUPTI_ERROR_OUT_OF_MEMORY;
+        state.count = 0;
+    }
     for (data->count = 0; data->count < 3 && state.count > 0; data->count++) {
         struct lp_cupti_pc_record *record = &data->records[data->count];
 
@@ -112,7 +138,8 @@ DEFINE(PCSamplingGetData, pc_get)
     }
     data->remaining = state.count;
     data->dropped = state.dropped;
-    state.dropped = 0;
+    data->other_samples = state.of_others;
+    state.dropped = state.of_others = 0;
     data->buffer_full = result == LP_CUPTI_ERROR_OUT_OF_MEMORY;
     pthread_mutex_unlock(&lock);
     return result;
@@ -136,12 +163,19 @@ DEFINE(GetSassToSourceCorrelation, source_line)
 void stall(const char *kernel, uint64_t offset, uint32_t reason, uint32_t samples)
 {
     pthread_mutex_lock(&lock);
-    if (state.started && state.count < SAMPLED) {
+    if (state.started && !kernel) {
+        state.of_others += samples;
+    } else if (state.started && state.count < SAMPLED) {
         state.sampled[state.count].kernel = kernel;
         state.sampled[state.count].offset = offset;
         state.sampled[state.count++].reason = (struct lp_cupti_pc_reason){ 10 + reason, samples };
     }
     pthread_mutex_unlock(&lock);
+}
+
+uint32_t period(void)
+{
+    return state.period;
 }
 
 void reset_stalls(void)

@@ -202,6 +202,8 @@ int main(int argc, char **argv)
 
     if (strcmp(mode, "ranges") == 0)
         mark_known_ranges();
+    else if (strcmp(mode, "mark") == 0 && argc > 2)
+        mark(argv[2], 3);
     else if (strcmp(mode, "payload") == 0)
         end_ranges_with_payloads();
     else if (strcmp(mode, "nothing") == 0)

@@ -36,6 +36,7 @@ PLAIN = {
     _native.const_uint64_p: "const uint64_t *",
     _native.const_config_p: "const llmperf_config *",
     _native.const_profile_pp: "const llmperf_profile *const *",
+    _native.const_char_pp: "const char *const *",
 }
 
 

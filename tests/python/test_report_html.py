@@ -114,19 +114,23 @@ end
 """ for step in range(60)) + "end\nlaunch outside duration=3000\n"
 
 
+def render(folder: pathlib.Path, text: str) -> Tuple[Page, str, Any]:
+    """The page as its script makes it, its markup, and what tests/support/render_page.js says of it."""
+    path = folder / "page.html"
+    path.write_text(text, encoding="utf-8")
+    script = pathlib.Path(__file__).parents[1] / "support" / "render_page.js"
+    done = subprocess.run(["node", str(script), str(path)], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    markup, more = done.stdout.split("\n--more--\n")
+    return Page(markup), markup, json.loads(more)
+
+
 class Html(support.TestCase):
     """One page for everything."""
 
     def render(self, text: str) -> Tuple[Page, Any]:
-        """The page as its script makes it, and the CSV text of each table."""
-        path = self.folder / "page.html"
-        path.write_text(text, encoding="utf-8")
-        script = pathlib.Path(__file__).parents[1] / "support" / "render_page.js"
-        done = subprocess.run(["node", str(script), str(path)], capture_output=True, text=True, check=False, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        markup, texts = done.stdout.split("\n--csv--\n")
-        self.markup = markup
-        return Page(markup), json.loads(texts)
+        page, self.markup, more = render(self.folder, text)
+        return page, more["csv"]
 
     def data(self, text: str) -> Any:
         """What the page holds for its script."""
@@ -213,7 +217,7 @@ class Html(support.TestCase):
         self.assertEqual({row["short_name"] for row in data["metrics"]["kernels"]}, {f"k{i}" for i in range(100, 1100)})
         self.assertIn("The page has the 1000 longest of 1100; metrics.json has all.", page.words)
 
-    def test_requests_are_shown_with_the_numbers_of_metrics_json(self) -> None:
+    def test_sections_that_the_page_does_not_draw_are_those_of_report_md(self) -> None:
         script = "launch a\nbegin LLM@decode_step sequences=2\nend\n" + "".join(f"""
 request begin {i} tokens=7 arrival={100 + i}
 wait {1000 * i}
@@ -221,11 +225,14 @@ request first {i}
 request tokens {i} tokens=2
 request stop {i}
 """ for i in range(1, 40))
-        page, metrics, _ = self.page(self.play(script, settings={"session.slo_ttft_ms": 1, "session.gpu_hour_cents": 200}))
-        self.assert_numbers(page, metrics)
-        shown = {pointer for pointer, _, _ in page.numbers}
-        for pointer in ("/requests/ttft/p90", "/requests/slowest/9/e2e_ms", "/requests/load/0/output_tokens"):
-            self.assertIn(pointer, shown)
+        profile = self.play(script, settings={"session.slo_ttft_ms": 1, "session.gpu_hour_cents": 200})
+        page, _, _ = self.page(profile)
+        plain = profile.report_markdown()
+        for title in ("Requests", "Aggregates", "Completeness", "Environment"):
+            section = plain[plain.index(f"## {title}\n"):].split("\n## ")[0]
+            cells = [cell.strip().replace("\\", "") for line in section.splitlines() if re.match(r"\| [^-]", line) for cell in line.split("|")]
+            self.assertGreater(len(cells), 5, title)
+            self.assertEqual([cell for cell in cells if cell not in page.words], [], title)
 
     def test_a_comparison_is_a_page_with_the_numbers_of_its_json(self) -> None:
         runs = [self.play(SCRIPT.replace("duration=9000", f"duration={duration}")) for duration in (9000, 18000)]

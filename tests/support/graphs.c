@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/support/graphs.h"
+#include "tests/support/play.h"
 
 llmperf_kernel_stats find_captured(const llmperf_profile *profile, const char *name,
                                    const char *region, const char *captured)
@@ -35,4 +36,19 @@ uint64_t captured_calls(const llmperf_profile *profile, const char *name, const 
                         const char *captured)
 {
     return find_captured(profile, name, region, captured).calls;
+}
+
+void check_captured(const char *script, uint64_t unmapped, const struct captured *kernels)
+{
+    llmperf_profile *profile = play_script(script);
+
+    for (; kernels->name; kernels++) {
+        uint64_t calls = captured_calls(profile, kernels->name, kernels->region, kernels->captured);
+
+        if (calls != kernels->calls)
+            fail_msg("%s has %llu calls in %s", kernels->name, (unsigned long long)calls,
+                     kernels->captured ? kernels->captured : "no graph");
+    }
+    assert_int_equal(ledger_of(profile).graph_nodes_unmapped, unmapped);
+    llmperf_profile_free(profile);
 }

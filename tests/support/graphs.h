@@ -41,4 +41,21 @@ llmperf_kernel_stats find_captured(const llmperf_profile *profile, const char *n
 uint64_t captured_calls(const llmperf_profile *profile, const char *name, const char *region,
                         const char *captured);
 
+/** Kernels with the region that launched them, the one that captured them, and their calls. */
+struct captured {
+    const char *name, *region, *captured;
+    uint64_t calls;
+};
+#define CAPTURED(...)                                                                              \
+    (const struct captured[])                                                                      \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            NULL, NULL, NULL, 0                                                                    \
+        }                                                                                          \
+    }
+
+/** Play a script: it has these kernels, and so many of graph nodes whose capture is not known. */
+void check_captured(const char *script, uint64_t unmapped, const struct captured *kernels);
+
 #endif

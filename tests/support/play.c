@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "lib/profile/profile.h"
 #include "tests/support/play.h"
 #include "tests/support/text.h"
 
@@ -74,6 +75,25 @@ llmperf_session_options script_options(const char *script)
     return options;
 }
 
+llmperf_session *start_options(const llmperf_session_options *options)
+{
+    llmperf_session *session = NULL;
+
+    if (llmperf_session_start(options, &session) < 0)
+        fail_msg("start: %s", llmperf_last_error());
+    return session;
+}
+
+/* Each stands for a process of its own. */
+static void be_process(llmperf_profile *profile)
+{
+    static _Atomic unsigned processes;
+    char started[16];
+
+    snprintf(started, sizeof(started), "%u", ++processes);
+    assert_int_equal(lp_profile_set_fact(profile, LP_STARTED_FACT, started), 0);
+}
+
 llmperf_profile *stop_session(llmperf_session *session)
 {
     llmperf_profile *profile = NULL;
@@ -82,16 +102,13 @@ llmperf_profile *stop_session(llmperf_session *session)
         fail_msg("stop: %s", llmperf_last_error());
     llmperf_session_free(session);
     assert_non_null(profile);
+    be_process(profile);
     return profile;
 }
 
 llmperf_profile *play_options(const llmperf_session_options *options)
 {
-    llmperf_session *session = NULL;
-
-    if (llmperf_session_start(options, &session) < 0)
-        fail_msg("start: %s", llmperf_last_error());
-    return stop_session(session);
+    return stop_session(start_options(options));
 }
 
 llmperf_profile *play_script(const char *script)

@@ -27,6 +27,9 @@ llmperf_session_options script_options(const char *script);
 llmperf_profile *play_options(const llmperf_session_options *options);
 llmperf_profile *play_script(const char *script);
 
+/** Start a session. */
+llmperf_session *start_options(const llmperf_session_options *options);
+
 /** Stop a session and free it. */
 llmperf_profile *stop_session(llmperf_session *session);
 

@@ -71,6 +71,9 @@ static int print_counters(const struct request *request)
 
     if (status < 0)
         return fail_status(status);
+    if (request->pattern && llmperf_counters_count(counters) == 0)
+        fprintf(stderr, "llmperf: no metric of %s matches %s; * stands for any text\n",
+                request->chip, request->pattern);
     if (strcmp(request->format, "json") == 0)
         status = print_json(request, counters);
     else
@@ -123,7 +126,8 @@ static int run(const struct command *command, int argc, char **argv)
     request = (struct request){ words.values[CHIP], words.values[PRESET], words.values[LIST],
                                 words.values[FORMAT], words.values[METHOD] };
     if (words.count > 0)
-        return fail_usage(command, "unknown option %s", argv[1]);
+        return fail_usage(command, "%s: expected options only, such as --preset %s", argv[1],
+                          argv[1]);
     if (!request.chip && !request.preset && !request.pattern)
         return print_names();
     if (!request.chip || (!request.preset == !request.pattern))

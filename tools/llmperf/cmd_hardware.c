@@ -332,7 +332,8 @@ static int check_options(const struct command *command, const struct words *word
 {
     request->measure = words->values[MEASURE];
     if (request->measure && (words->values[LIST] || words->count > 0))
-        return fail_usage(command, "--measure measures the GPUs of this machine; omit the name");
+        return fail_usage(command, "--measure measures the GPUs of this machine; omit %s",
+                          words->values[LIST] ? "--list" : "the name");
     if (words->values[SECONDS] &&
         !(request->measure && take_seconds(words->values[SECONDS], &request->seconds)))
         return fail_usage(command, "--seconds must be between 0.01 and 60 and needs --measure");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** `llmperf import`: files of other tools become one run; each recording of this library is
- * replayed into a run of its own. */
+/** `llmperf import`: files of nsys and ncu become one run; each recording of this library and each
+ * trace of torch.profiler is replayed into a run of its own. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,12 +105,14 @@ static int check_formats(const struct command *command, char **paths, int count,
 
         if (status < 0)
             return fail_status(status);
-        *recordings_out += format == LLMPERF_FORMAT_RECORDING;
+        *recordings_out += format == LLMPERF_FORMAT_RECORDING || format == LLMPERF_FORMAT_TRACE;
     }
     return *recordings_out == 0 || *recordings_out == count
                ? -1
-               : fail_usage(command, "recordings become runs of their own: import them separately "
-                                     "from files of other tools");
+               : fail_usage(
+                     command,
+                     "recordings and traces become runs of their own: import them separately "
+                     "from files of other tools");
 }
 
 /* Move operands KEY=VALUE that are not file names to the configuration; the files stay from argv[1]
@@ -171,7 +173,7 @@ static int run(const struct command *command, int argc, char **argv)
     if ((count = take_words(&configured, words.count, argv)) < 0)
         return EXIT_USAGE;
     if (count == 0)
-        return fail_usage(command, "expected an nsys or ncu file, or a recording");
+        return fail_usage(command, "expected an nsys or ncu file, a recording or a trace");
     status = import_all(command, argv + 1, &words, count, &configured);
     configured_clear(&configured);
     return status;
@@ -179,12 +181,13 @@ static int run(const struct command *command, int argc, char **argv)
 
 const struct command command_import = {
     .name = "import",
-    .summary = "convert nsys and ncu files, or recordings, into runs",
+    .summary = "convert nsys and ncu files, traces, or recordings, into runs",
     .operands = "[options] [KEY=VALUE...] FILE...",
     .about = "Combines nsys SQLite exports, nsys stats tables (CSV), ncu reports (.ncu-rep) and "
              "ncu CSV output into one run with reports; formats are detected by content. Each "
-             "recording (.llmrec) is replayed into a run of its own. The last line of output is "
-             "the run directory.",
+             "recording (.llmrec) and each JSON trace of torch.profiler (vLLM, SGLang), also "
+             "compressed by gzip, becomes a run of its own. The last line of output is the run "
+             "directory.",
     .options = options,
     .run = run,
 };

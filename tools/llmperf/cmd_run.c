@@ -24,6 +24,7 @@ struct job {
     char config_file[RUN_PATH_BYTES + 16]; /* "": none */
     struct run_config config;
     char path[RUN_PATH_BYTES];   /* of the program */
+    char model[RUN_PATH_BYTES];  /* that its command line names; "": none, or one was given */
     const char *tier, *counters; /* NULL: the session chooses */
     const struct words *words;   /* of the command line */
     uint32_t session_tier;       /* the same as `tier` */
@@ -120,6 +121,18 @@ static void set_options(const struct words *words)
     }
 }
 
+static void set_model(const struct job *job)
+{
+    const char *gpus = run_find_parallel(job->program);
+
+    unsetenv("LLMPERF_FOUND_MODEL");
+    if (!job->model[0])
+        return;
+    setenv("LLMPERF_FOUND_MODEL", job->model, 1);
+    if (gpus && strtoul(gpus, NULL, 10) > 1)
+        setenv("LLMPERF_TENSOR_PARALLEL", gpus, 0);
+}
+
 static void set_environment(const struct job *job)
 {
     char pid[32], out[RUN_PATH_BYTES + 16];
@@ -137,6 +150,7 @@ static void set_environment(const struct job *job)
     if (job->config_file[0])
         setenv("LLMPERF_RUN_CONFIG", job->config_file, 1);
     set_options(job->words);
+    set_model(job);
     if (job->tier)
         setenv("LLMPERF_TIER", job->tier, 1);
     if (job->counters && *job->counters)
@@ -434,7 +448,7 @@ static int run_all(struct job *job, const struct command *command, const char *o
     return run_repeats(&repeats_options, run_once, job);
 }
 
-enum { NO_MERGE, REPEAT };
+enum { NO_MERGE, REPEAT, STALLS };
 
 static const struct option options[] = {
     [NO_MERGE] =
@@ -444,6 +458,8 @@ static const struct option options[] = {
                "run the program N times and report the spread (llmperf repeats). With tier "
                "counters: one run per counter pass, at most N, merged into one run; auto: as "
                "many runs as the counters need"),
+    [STALLS] = OPTION("--stalls", NULL, NULL, NULL,
+                      "why warps wait, by region and kernel: the same as --counters stalls"),
     OPTIONS_END
 };
 
@@ -456,9 +472,10 @@ static int check_options(const struct command *command, const struct words *word
         return fail_usage(
             command,
             "--rule is empty; write a rule such as \"decode_step p99 above 30 ms for 2 s\"");
-    if (option_value(words, "--counters") && tier && strcmp(tier, "counters") != 0 &&
-        strcmp(tier, "light") != 0)
-        return fail_usage(command, "--counters needs --tier counters or light");
+    if ((option_value(words, "--counters") || words->values[STALLS]) && tier &&
+        strcmp(tier, "counters") != 0 && strcmp(tier, "light") != 0)
+        return fail_usage(command, "%s needs --tier counters or light",
+                          words->values[STALLS] ? "--stalls" : "--counters");
     return EXIT_FINE;
 }
 
@@ -472,6 +489,9 @@ static int run_configured(struct job *job, const struct command *command,
         return EXIT_ENVIRONMENT;
     if ((status = run_compose(configured, &job->config)) != EXIT_FINE)
         return status;
+    if (!configured->model && llmperf_config_length(configured->config, "model") == 0 &&
+        !run_find_model(job->program, job->model))
+        job->model[0] = '\0';
     job->session_tier = configured->tier;
     job->tier = tiers[configured->tier - LLMPERF_TIER_REGIONS];
     job->counters =
@@ -497,6 +517,8 @@ static int run(const struct command *command, int argc, char **argv)
         return status;
     if (separator == 0 || separator + 1 == argc)
         return fail_usage(command, "expected a program after --");
+    if (words.values[STALLS] && !configured_add(&configured, "session.counters=stalls"))
+        return EXIT_USAGE;
     job.words = &words;
     job.apart = words.values[NO_MERGE];
     job.program = argv + separator + 1;

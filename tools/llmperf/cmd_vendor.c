@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "command.h"
@@ -99,6 +100,7 @@ static int check_job(struct vendor_job *job)
         return EXIT_FINE;
     if (!run_check_program(job->program[0], job->program_path))
         return EXIT_USAGE;
+    job->program[0] = job->program_path;
     snprintf(path, sizeof(path), "%s/run.llmperf", job->run_dir);
     if (vendor_has_file(path))
         return fail_usage(job->command, "%s already contains a run", job->run_dir);
@@ -166,6 +168,7 @@ static int run_commands(struct vendor_job *job, uint32_t tool, const llmperf_com
         fprintf(stderr, "llmperf: %s\n", note);
     if (!folder_make_own(folder))
         return EXIT_ENVIRONMENT;
+    chmod(folder, 0700); /* files of the tools hold the command line and the environment */
     made = vendor_run(commands, names[tool], version, folder);
     if (tool == LLMPERF_TOOL_NCU && !vendor_check_ncu(llmperf_commands_output(commands, 0)))
         return EXIT_ENVIRONMENT;
@@ -193,7 +196,7 @@ static int use_tool(struct vendor_job *job, uint32_t tool, const llmperf_profile
     request.path = path;
     request.version = version;
     request.folder = folder;
-    request.program = job->dry_run ? job->program[0] : job->program_path;
+    request.program = job->program[0];
     request.arguments = job->program + 1;
     request.argument_count = job->program_count - 1;
     if ((status = llmperf_commands_build(job->configured.config, &request, profile, &commands)) < 0)
@@ -226,7 +229,7 @@ static llmperf_profile *import(const struct vendor_job *job, bool last, int *sta
     options.created_at = job->created_at;
     options.nsys_version = job->versions[LLMPERF_TOOL_NSYS];
     options.ncu_version = job->versions[LLMPERF_TOOL_NCU];
-    options.program = job->program_path;
+    options.program = job->program;
     *status_out = llmperf_import(paths, job->result_count, &options, &profile);
     return profile;
 }
@@ -274,6 +277,10 @@ static int use_both(struct vendor_job *job)
         return first;
     if (!job->dry_run && job->result_count > 0)
         profile = import(job, false, &status);
+    if (!job->dry_run && !profile)
+        fprintf(stderr,
+                "llmperf: without a result of nsys, ncu measures every launch in run.stage; "
+                "pipeline.ncu.ncu_cli.launch_count=N limits them\n");
     second = use_tool(job, LLMPERF_TOOL_NCU, profile);
     llmperf_profile_free(profile);
     if (job->dry_run) {

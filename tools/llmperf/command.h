@@ -18,10 +18,10 @@ enum {
     EXIT_NOT_COMPARABLE = 4
 };
 
-extern const struct command command_compare, command_completion, command_config, command_counters,
-    command_deep, command_doctor, command_export, command_hardware, command_import, command_list,
-    command_merge, command_model, command_ncu, command_nsys, command_repeats, command_report,
-    command_run, command_top, command_validate;
+extern const struct command command_attach, command_compare, command_completion, command_config,
+    command_counters, command_deep, command_doctor, command_export, command_hardware,
+    command_import, command_list, command_merge, command_model, command_ncu, command_nsys,
+    command_repeats, command_report, command_run, command_top, command_validate;
 
 /** All of them; NULL after the last. */
 extern const struct command *const all_commands[];

@@ -103,7 +103,7 @@ void json_add_text(json_t *array, const char *text)
 
 int json_output(json_t *root)
 {
-    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = root ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
     int code = text ? EXIT_FINE : fail_with(LLMPERF_ENOMEM, "out of memory for the JSON output");
 
     if (text)

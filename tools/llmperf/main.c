@@ -9,10 +9,13 @@
 #include "llmperf/llmperf.h"
 
 const struct command *const all_commands[] = {
-    &command_run,      &command_report,   &command_top,     &command_list,       &command_import,
-    &command_export,   &command_compare,  &command_repeats, &command_merge,      &command_validate,
-    &command_hardware, &command_counters, &command_nsys,    &command_ncu,        &command_deep,
-    &command_config,   &command_doctor,   &command_model,   &command_completion, NULL,
+    &command_run,      &command_attach,     &command_report,
+    &command_top,      &command_list,       &command_import,
+    &command_export,   &command_compare,    &command_repeats,
+    &command_merge,    &command_validate,   &command_hardware,
+    &command_counters, &command_nsys,       &command_ncu,
+    &command_deep,     &command_config,     &command_doctor,
+    &command_model,    &command_completion, NULL,
 };
 
 static void print_commands(void)

@@ -82,11 +82,30 @@ int new_run_save(const llmperf_profile *profile, const char *run_dir)
     return EXIT_FINE;
 }
 
+static void say_what_was_written(const llmperf_profile *profile, const char *folder,
+                                 const char *what)
+{
+    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+    llmperf_profile_ledger(profile, &ledger);
+    print("%s: verdict %s, %" PRIu64 " kernels\n%s\n", what,
+          llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict), ledger.kernels_seen, folder);
+}
+
+int new_run_finish(const llmperf_profile *profile, const char *run_dir)
+{
+    int status = llmperf_artifacts_write(profile, run_dir);
+
+    if (status < 0)
+        return fail_status(status);
+    say_what_was_written(profile, run_dir, "run");
+    return EXIT_FINE;
+}
+
 int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *out,
                   const char *what)
 {
     const char *id = llmperf_profile_fact(profile, "run_id");
-    llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
     char folder[PATH_BYTES];
     int status;
 
@@ -96,8 +115,6 @@ int new_run_write(const llmperf_profile *profile, const char *run_dir, const cha
         snprintf(folder, sizeof(folder), "%s/%s", out, id ? id : "run");
     if ((status = new_run_save(profile, folder)) != EXIT_FINE)
         return status;
-    llmperf_profile_ledger(profile, &ledger);
-    print("%s: verdict %s, %" PRIu64 " kernels\n%s\n", what,
-          llmperf_name(LLMPERF_NAME_VERDICT, ledger.verdict), ledger.kernels_seen, folder);
+    say_what_was_written(profile, folder, what);
     return EXIT_FINE;
 }

@@ -24,10 +24,18 @@ bool holds_run(const char *run_dir);
 /** Write run.llmperf and the reports into a new folder. @return exit code */
 int new_run_save(const llmperf_profile *profile, const char *run_dir);
 
+/** Write the reports beside the run.llmperf of a profile, and print verdict and folder. @return
+ * exit code */
+int new_run_finish(const llmperf_profile *profile, const char *run_dir);
+
 /** The same, and print the name of the source, the verdict and, last, the folder. @param run_dir
  * NULL: the run's id below `out`.
  * @return exit code */
 int new_run_write(const llmperf_profile *profile, const char *run_dir, const char *out,
                   const char *what);
+
+/** Write the reports beside the run.llmperf of a profile, and print verdict and folder. @return
+ * exit code */
+int new_run_finish(const llmperf_profile *profile, const char *run_dir);
 
 #endif

@@ -95,12 +95,19 @@ static int check_value(const struct command *command, const char *name, const ch
     return -1;
 }
 
-/* The value of the option at argv[*at], whose name has this length. NULL: there is none. */
-static const char *take_value(int argc, char **argv, int *at, size_t length)
+/* The value of the option at argv[*at]; that of a switch is "true". -1, or as parse_words(). */
+static int take_value(const struct command *command, bool is_switch, int argc, char **argv, int *at,
+                      const char **value)
 {
-    if (argv[*at][length] == '=')
-        return argv[*at] + length + 1;
-    return *at + 1 < argc ? argv[++*at] : NULL;
+    const char *argument = argv[*at], *equals = strchr(argument, '=');
+
+    *value = equals ? equals + 1 : "true";
+    if (is_switch && equals)
+        return fail_usage(command, "%.*s takes no value", (int)(equals - argument), argument);
+    if (is_switch || equals)
+        return -1;
+    *value = *at + 1 < argc ? argv[++*at] : NULL;
+    return *value ? -1 : fail_usage(command, "option %s needs a value", argument);
 }
 
 static bool is_named(const char *argument, const char *name)
@@ -111,11 +118,6 @@ static bool is_named(const char *argument, const char *name)
            (argument[length] == '\0' || argument[length] == '=');
 }
 
-static int fail_value(const struct command *command, const char *argument)
-{
-    return fail_usage(command, "option %s needs a value", argument);
-}
-
 /* -2: not an option of the command; otherwise as parse_words(). */
 static int take_own(const struct command *command, int argc, char **argv, int *at,
                     struct words *words)
@@ -124,19 +126,16 @@ static int take_own(const struct command *command, int argc, char **argv, int *a
 
     for (int i = 0; command->options && command->options[i].name; i++) {
         const struct option *option = &command->options[i];
-        bool letter = option->letter && strcmp(argument, option->letter) == 0;
+        int status;
 
-        if (!letter && !is_named(argument, option->name))
+        if (!is_named(argument, option->name) &&
+            !(option->letter && strcmp(argument, option->letter) == 0))
             continue;
-        if (!option->value) {
-            words->values[i] = "";
-            return strchr(argument, '=') ? fail_usage(command, "%s takes no value", option->name)
-                                         : -1;
-        }
-        words->values[i] = take_value(argc, argv, at, letter ? 2 : strlen(option->name));
-        return words->values[i] ? check_value(command, option->name, option->value, option->least,
-                                              option->most, words->values[i])
-                                : fail_value(command, argument);
+        status = take_value(command, !option->value, argc, argv, at, &words->values[i]);
+        return status == -1 && option->value
+                   ? check_value(command, option->name, option->value, option->least, option->most,
+                                 words->values[i])
+                   : status;
     }
     return -2;
 }
@@ -149,15 +148,15 @@ static int take_library(const struct command *command, int argc, char **argv, in
 
     for (size_t index = 0; next_library_option(command, &index, &info);) {
         struct setting *setting = &words->settings[words->setting_count];
+        int status;
 
         if (!is_named(argument, info.word))
             continue;
         if (words->setting_count == OPTIONS_MOST)
             return fail_usage(command, "more than %d options", OPTIONS_MOST);
         setting->info = info;
-        setting->value = info.value ? take_value(argc, argv, at, strlen(info.word)) : "true";
-        if (!setting->value)
-            return fail_value(command, argument);
+        if ((status = take_value(command, !info.value, argc, argv, at, &setting->value)) >= 0)
+            return status;
         words->setting_count++;
         return check_value(command, info.word, info.choices, (uint64_t)info.least,
                            info.kind == LLMPERF_OPTION_NUMBER ? (uint64_t)info.most : 0,
@@ -185,7 +184,10 @@ int parse_words(const struct command *command, int argc, char **argv, struct wor
     for (int i = 1; i < argc && status < 0; i++) {
         char *argument = argv[i];
 
-        if (only_operands || argument[0] != '-' || argument[1] == '\0') {
+        if (!*argument && !only_operands) {
+            status =
+                fail_usage(command, "an argument is empty; is a variable of the shell not set?");
+        } else if (only_operands || argument[0] != '-' || argument[1] == '\0') {
             argv[++words->count] = argument;
         } else if (strcmp(argument, "--") == 0) {
             only_operands = true;

@@ -19,6 +19,13 @@ bool run_find_library(char *path);
  * line each. @param path Out: its file. false: not found. */
 bool run_check_program(const char *name, char *path);
 
+/** The folder of the model that the command line of the program names. false: none is there.
+ * @param path  Out: RUN_PATH_BYTES. */
+bool run_find_model(char **program, char *path);
+
+/** GPUs that share each layer, by the command line of the program; NULL: not named. */
+const char *run_find_parallel(char **program);
+
 /** Values from the configuration; "": not set. */
 struct run_config {
     const char *text; /* as composed, of `struct configured`; NULL: there is none */

@@ -104,7 +104,9 @@ static bool run_step(const llmperf_commands *commands, size_t index, const char 
     made = vendor_has_file(output);
     if (made) /* reports of the tools hold the command line, and older ones the environment */
         chmod(output, 0600);
-    if (!made)
+    if (!made && code == 0 && strcmp(step, "stats") == 0)
+        fprintf(stderr, "llmperf: %s found no data for %s\n", tool, output);
+    else if (!made)
         fprintf(stderr, "llmperf: %s %s ended with exit code %d and wrote no %s%s%s\n", tool, step,
                 code, output, first ? "" : "; see ", first ? "" : log_file);
     else if (code != 0)

@@ -237,6 +237,7 @@ LLMPERF_FORMAT_NSYS_CSV = 4
 LLMPERF_FORMAT_NCU_CSV = 5
 LLMPERF_FORMAT_NSYS_REPORT = 6
 LLMPERF_FORMAT_NCU_REPORT = 7
+LLMPERF_FORMAT_TRACE = 8
 LLMPERF_IMPORT_EXACT_NAMES = 1
 LLMPERF_IMPORT_THIS_MACHINE = 2
 
@@ -293,6 +294,12 @@ class const_profile_pp(_Pointer):  # type: ignore[type-arg]
     """const llmperf_profile *const *"""
 
     _type_ = POINTER(llmperf_profile)
+
+
+class const_char_pp(_Pointer):  # type: ignore[type-arg]
+    """const char *const *"""
+
+    _type_ = c_char_p
 
 
 class llmperf_stage(Structure):
@@ -1321,7 +1328,7 @@ class llmperf_import_options(Structure):
         ("created_at", c_char_p),
         ("nsys_version", c_char_p),
         ("ncu_version", c_char_p),
-        ("program", c_char_p),
+        ("program", const_char_pp),
     ]
 
 
@@ -1465,6 +1472,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_prewarm": (c_int, []),
     "llmperf_session_check": (c_int, [POINTER(llmperf_session_options), POINTER(c_uint32)]),
     "llmperf_session_start": (c_int, [POINTER(llmperf_session_options), POINTER(POINTER(llmperf_session))]),
+    "llmperf_model_announce": (c_int, [c_char_p, c_char_p, c_uint32]),
     "llmperf_session_pause": (c_int, [POINTER(llmperf_session)]),
     "llmperf_session_resume": (c_int, [POINTER(llmperf_session)]),
     "llmperf_session_flush": (c_int, [POINTER(llmperf_session)]),
@@ -1528,6 +1536,9 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "llmperf_hardware_measured_peak": (c_int, [POINTER(llmperf_hardware), c_char_p, POINTER(llmperf_measured_peak)]),
     "llmperf_hardware_measured": (c_char_p, [POINTER(llmperf_hardware)]),
     "llmperf_hardware_measure": (c_int, [c_int32, POINTER(llmperf_measure_options), POINTER(text)]),
+    # sys/inject.h
+    "llmperf_attach_start": (c_int, [c_uint32, c_char_p, c_uint32]),
+    "llmperf_attach_stop": (c_int, [c_uint32, text, c_size_t]),
     # sys/option.h
     "llmperf_option_info_get": (c_int, [c_size_t, POINTER(llmperf_option_info)]),
     "llmperf_nearest_word": (c_char_p, [c_char_p, POINTER(c_char_p)]),

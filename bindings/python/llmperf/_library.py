@@ -107,6 +107,9 @@ def _load() -> ctypes.CDLL:
 
 
 def _candidates() -> Iterator[str]:
+    injected = os.environ.get("CUDA_INJECTION64_PATH") or ""
+    if os.path.basename(injected).startswith("libllmperf.so"):
+        yield injected  # the driver will load it: `llmperf run`
     package = Path(__file__).resolve().parent
     folders = [package]
     if len(package.parents) > 3:

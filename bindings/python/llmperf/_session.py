@@ -71,7 +71,7 @@ class Session:
         GPU's share of the model.
     device_path: recording (source "replay") or script (source "fake").
     record_path: file into which a recording of this session is written.
-    counters: counter preset of tier "counters"; or a sampled preset ("live", "stalls") in tier "light".
+    counters: counter preset of tier "counters"; or "live" in tier "light".
     ring_bytes: buffer for host records of each thread; 0: 4 MiB.
     pool_bytes: maximum memory for device records that are not processed yet; 0: 256 MiB.
     overhead_budget_permille: overhead budget of tier "light", in 1/1000 of the run time; 0: 10.

@@ -13,11 +13,16 @@
  * - LLMPERF_RUN_DIR: folder of the whole job. LLMPERF_RUN_PID is the process whose run is in that
  *   folder; others are in processes/ below it.
  * - LLMPERF_OUT: folder of runs, without LLMPERF_RUN_DIR. Without both nothing is collected.
+ * - LLMPERF_ATTACH: without both, 1 makes the process wait for llmperf_attach_start().
  * - LLMPERF_RUN_CONFIG: a composed configuration.
+ * - LLMPERF_FOUND_MODEL: the model that `llmperf run` found in the command line of the program.
  *
  * The session ends with the program, or when the program starts a session of its own. */
 #ifndef LLMPERF_SYS_INJECT_H
 #define LLMPERF_SYS_INJECT_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #include "llmperf/api.h"
 
@@ -37,6 +42,28 @@ LLMPERF_API int InitializeInjection(void);
  * @return 1; 0: ranges of this object are ignored
  * @threads any thread */
 LLMPERF_API int InitializeInjectionNvtx2(const void *(*get_export_table)(uint32_t id));
+
+/** Start a session in another process of this user that was started with LLMPERF_ATTACH=1 and has
+ * loaded this library: by CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH, or because it is linked to
+ * it. The process collects nothing and runs none of our code before.
+ *
+ * @param process_id  Process.
+ * @param run_dir     Absolute path of the folder of the run. If it has a config.yaml, that is the
+ * configuration of the session.
+ * @param tier        LLMPERF_TIER_…; 0: as in the configuration.
+ * @return LLMPERF_OK; LLMPERF_EINVAL, LLMPERF_ENOENT (no such process), LLMPERF_EBUSY (it is being
+ * profiled), LLMPERF_ENOTSUP (it cannot be attached to; the error says what to do), LLMPERF_EIO, or
+ * what llmperf_session_start() returned there.
+ * @threads any thread */
+LLMPERF_API int llmperf_attach_start(uint32_t process_id, const char *run_dir, uint32_t tier);
+
+/** Stop that session. Its run.llmperf is complete then; reports are not written. CUPTI is released.
+ *
+ * @param run_dir_out  The folder of its run; may be NULL.
+ * @param size         Of `run_dir_out`.
+ * @return as llmperf_attach_start(); LLMPERF_ESTATE: there is no such session.
+ * @threads any thread */
+LLMPERF_API int llmperf_attach_stop(uint32_t process_id, char *run_dir_out, size_t size);
 
 /** Called by NVTX when a shared object first uses an extension. Ranges that are opened or closed
  * with a payload, as NCCL does, become regions.

@@ -139,8 +139,9 @@ enum {
     LLMPERF_FORMAT_NSYS_CSV = 4,    /**< nsys stats -f csv */
     LLMPERF_FORMAT_NCU_CSV = 5,     /**< ncu --csv, page raw or details, or its summary */
     LLMPERF_FORMAT_NSYS_REPORT =
-        6,                        /**< .nsys-rep, .qdrep: not readable; convert with nsys export */
-    LLMPERF_FORMAT_NCU_REPORT = 7 /**< .ncu-rep: version 7; convert others with ncu --import */
+        6,                         /**< .nsys-rep, .qdrep: not readable; convert with nsys export */
+    LLMPERF_FORMAT_NCU_REPORT = 7, /**< .ncu-rep: version 7; convert others with ncu --import */
+    LLMPERF_FORMAT_TRACE = 8       /**< JSON trace of torch.profiler: LLMPERF_SOURCE_REPLAY */
 };
 
 /** Detect the format of a file by its content.
@@ -153,10 +154,9 @@ LLMPERF_API int llmperf_format_detect(const char *path, uint32_t *format_out);
 
 /** Flags of llmperf_import_options. Other bits are refused with LLMPERF_EINVAL. */
 enum {
-    /** Keep names of ranges unchanged. Without this flag, the
-     * suffix that torch.autograd.profiler.emit_nvtx() appends to the name of an operator (", op_id
-     * = 7", ", seq = 12", sizes) is removed, because it would make each call a region of its own.
-     */
+    /** Keep names of ranges unchanged. Without this flag, the rules for engines (conf/engines) are
+     * applied to them: numbers that differ with each call are removed, because they would make each
+     * call a region of its own, and steps become stages with their tokens. */
     LLMPERF_IMPORT_EXACT_NAMES = 1,
     /** The tools ran on this machine just now: env.json describes it. */
     LLMPERF_IMPORT_THIS_MACHINE = 2
@@ -169,11 +169,11 @@ typedef struct llmperf_import_options {
     uint32_t flags;     /**< LLMPERF_IMPORT_… */
     uint32_t reserved;  /**< 0 */
     const char *config; /**< configuration as YAML, kept with the run as config.yaml; NULL: none */
-    const char *created_at;   /**< UTC, ISO 8601, if the files do not say when; NULL: not known */
-    const char *nsys_version; /**< version of nsys, if the files do not say it; NULL: not known */
-    const char *ncu_version;  /**< the same of ncu */
-    const char *program; /**< path of the program, for LLMPERF_IMPORT_THIS_MACHINE; NULL: not known
-                          */
+    const char *created_at;     /**< UTC, ISO 8601, if the files do not say when; NULL: not known */
+    const char *nsys_version;   /**< version of nsys, if the files do not say it; NULL: not known */
+    const char *ncu_version;    /**< the same of ncu */
+    const char *const *program; /**< argv of the program, ended by NULL, for
+                                   LLMPERF_IMPORT_THIS_MACHINE; NULL: not known */
 } llmperf_import_options;
 #define LLMPERF_IMPORT_OPTIONS_INIT LLMPERF_INIT(llmperf_import_options)
 

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define TERMS_EACH    3
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+#include "lib/base/vector.h"
+
+#define TERMS_EACH 3
 
 /* What a set of metrics measures. FLOPs of one kind have the same peak. */
 enum kind { TIME, BYTES, BF16, FP16, FP8, FP4, TF32, FP64_TENSOR, FP32, FP64, KINDS };
@@ -88,14 +89,14 @@ void lp_kernel_amounts_add(struct lp_kernel_amounts *amounts, const llmperf_metr
     int form = form_of(metric->name + length);
     double count = (double)metric->count;
 
-    static_assert(LENGTH(alternatives) * TERMS_EACH <= LP_AMOUNT_TERMS, "terms have room");
+    static_assert(LP_LENGTH(alternatives) * TERMS_EACH <= LP_AMOUNT_TERMS, "terms have room");
     if (metric->count == 0 || isnan(metric->mean))
         return;
     if (strcmp(metric->name, cycles) == 0) {
         amounts->cycles_sum += metric->mean * count;
         amounts->cycles_count += count;
     }
-    for (size_t i = 0; form >= 0 && i < LENGTH(alternatives); i++)
+    for (size_t i = 0; form >= 0 && i < LP_LENGTH(alternatives); i++)
         for (size_t t = 0; t < TERMS_EACH; t++)
             if (is_base(alternatives[i].terms[t].base, metric->name, length)) {
                 size_t at = i * TERMS_EACH + t;
@@ -127,7 +128,7 @@ static double amount_of(const struct lp_kernel_amounts *amounts, size_t at, doub
 
 static double kind_of(const struct lp_kernel_amounts *amounts, enum kind kind, double time_ns)
 {
-    for (size_t i = 0; i < LENGTH(alternatives); i++) {
+    for (size_t i = 0; i < LP_LENGTH(alternatives); i++) {
         double value = 0;
 
         if (alternatives[i].kind != kind)

@@ -106,7 +106,7 @@ static int add_regex(struct pattern *pattern, const char *expression)
     if (!failed)
         return 0;
     if (failed == REG_ESPACE)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     regerror(failed, &pattern->regex, reason, sizeof(reason));
     return lp_error(LLMPERF_EFORMAT, "kernel classes: \"%s\" is not a valid regular expression: %s",
                     expression, reason);
@@ -125,7 +125,7 @@ static int add_pattern(struct lp_kernel_classes *classes, pattern_list *list,
     if (!strncmp(text, REGEX_PREFIX, strlen(REGEX_PREFIX)))
         status = add_regex(&pattern, text + strlen(REGEX_PREFIX));
     else if (!keep_text(classes, &pattern, text))
-        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        status = lp_out_of_memory();
     if (status == 0 && (status = lp_vector_push(list, pattern)) < 0 && !pattern.text)
         regfree(&pattern.regex);
     return status;
@@ -169,7 +169,7 @@ static int add_patterns(struct lp_kernel_classes *classes, pattern_list *list,
     int status;
 
     if (!value)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     snprintf(key, sizeof(key), "%s.%zu.patterns", rule->list, rule->index);
     if ((count = llmperf_config_length(config, key)) == 0)
         return lp_error(LLMPERF_EFORMAT,
@@ -430,7 +430,7 @@ int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_
     int status;
 
     if (!classes)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     status = llmperf_config_open(path ? path : "kernel_classes.yaml", &config);
     for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "rules"); i++)
         status = add_rule(classes, config, i);

@@ -145,7 +145,8 @@ static bool is_wasteful(const struct lp_gemm *product, uint64_t tokens, uint64_t
            (narrow && sms > 0 && tiles >= TILE_WASTE * sms);
 }
 
-bool lp_gemm_fits(const struct lp_gemm *product, const struct lp_gemm_kernel *kernel, uint64_t sms)
+/* Can a grid of this kernel compute the product? True if the kernel's name has no tile. */
+static bool fits(const struct lp_gemm *product, const struct lp_gemm_kernel *kernel, uint64_t sms)
 {
     struct tile tile;
 
@@ -409,7 +410,7 @@ static int compare_calls(const void *left, const void *right)
     const struct lp_gemm *a = *(const struct lp_gemm *const *)left;
     const struct lp_gemm *b = *(const struct lp_gemm *const *)right;
 
-    return a->calls != b->calls ? (a->calls < b->calls) - (a->calls > b->calls) : (a > b) - (a < b);
+    return a->calls != b->calls ? LP_ORDER(b->calls, a->calls) : LP_ORDER(a, b);
 }
 
 static void try_forms(struct search *search, const struct form *forms, size_t form_count)
@@ -464,7 +465,7 @@ void lp_gemms_match(const struct lp_gemms *gemms, struct lp_gemm_kernel *kernels
         return;
     for (size_t i = 0; i < gemms->items.count; i++)
         for (size_t k = 0; k < count; k++)
-            search.fits[i][k] = lp_gemm_fits(&gemms->items.items[i], &kernels[k], sms);
+            search.fits[i][k] = fits(&gemms->items.items[i], &kernels[k], sms);
     do {
         try_forms(&search, forms, form_count);
     } while (next_forms(forms, form_count));

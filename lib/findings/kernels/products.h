@@ -45,10 +45,6 @@ struct lp_gemm_kernel {
 int lp_gemms_read(struct lp_gemms *gemms, const struct lp_gemm *like, uint64_t layers,
                   double peak_tflops, const char *text);
 
-/** Can a grid of this kernel compute the product? True if the kernel's name has no tile.
- * @param sms  SMs of the GPU; 0: unknown. */
-bool lp_gemm_fits(const struct lp_gemm *product, const struct lp_gemm_kernel *kernel, uint64_t sms);
-
 /** Does the kernel only add up what the parts of a split product left? */
 bool lp_gemm_is_sum(const char *name);
 

@@ -2,6 +2,7 @@
 #include "lib/findings/limits/achievable.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/dtype.h"
@@ -26,6 +27,13 @@ double lp_bound_ms(const struct lp_limits *limits, const char *dtype, double flo
     if (!limits->hardware || !(limits->bandwidth.value > 0))
         return NAN;
     return isnan(compute_ms) || isnan(memory_ms) ? (double)NAN : fmax(compute_ms, memory_ms);
+}
+
+double lp_element_bytes(const char *dtype)
+{
+    const char *bits = dtype ? strpbrk(dtype, "123456789") : NULL;
+
+    return bits ? strtod(bits, NULL) / 8 : (double)NAN;
 }
 
 double lp_product_bytes(const char *dtype, uint64_t m, uint64_t n, uint64_t k)

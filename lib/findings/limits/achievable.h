@@ -20,6 +20,10 @@ struct lp_limits;
  * on an H100 (arXiv 2407.08608); FlashAttention-2 reaches 73 % on an A100 (arXiv 2307.08691). */
 #define LP_ACHIEVABLE_ATTENTION 0.75
 
+/** No kernel is much shorter than this, whatever it does: start, one round of latencies, and end.
+ */
+#define LP_KERNEL_LEAST_MS 0.002
+
 struct lp_achievable {
     double share;
     const char *source; /* where it was measured; NULL: LP_ACHIEVABLE, assumed */
@@ -45,6 +49,9 @@ struct lp_achievable lp_achievable_product(const struct lp_limits *limits, const
  * @param source_out  Which rate that is. */
 double lp_achievable_attention(const struct lp_limits *limits, const char *dtype, double flops,
                                double bytes, const char **source_out);
+
+/** Bytes of an element, from the number of bits in a dtype's name; NaN: unknown, or NULL. */
+double lp_element_bytes(const char *dtype);
 
 /** Bytes of the three matrices; NaN for an unknown dtype. */
 double lp_product_bytes(const char *dtype, uint64_t m, uint64_t n, uint64_t k);

@@ -215,10 +215,9 @@ void lp_aggregates_read(struct lp_aggregates *sums, const llmperf_profile *profi
 {
     *sums = (struct lp_aggregates){ 0 };
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_KERNEL); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(profile, i, &kernel);
-        add_kernel(sums, &kernel);
+        add_kernel(sums, kernel);
     }
     sums->device_ms = sums->kernel_ms + sums->memcpy_ms + sums->memset_ms;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/text.h"
+#include "lib/base/vector.h"
 #include "lib/findings/limits/achievable.h"
 #include "lib/findings/limits/measured.h"
 #include "lib/profile/fields.h"
@@ -67,7 +68,7 @@ static const struct {
     { "tensor_flops_tf32", "tf32" }, { "tensor_flops_fp64", "fp64" },
     { "flops_fp32", "fp32" },        { "flops_fp64", "fp64" },
 };
-#define OPERATIONS (sizeof(operations) / sizeof(operations[0]))
+#define OPERATIONS LP_LENGTH(operations)
 
 struct sums {
     double flops, floor_ms; /* floor: FLOPs of each dtype / its peak, summed */

@@ -5,6 +5,7 @@
 
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
+#include "lib/base/vector.h"
 #include "lib/findings/limits/limits.h"
 #include "llmperf/sys/analysis.h"
 
@@ -18,7 +19,7 @@ static const char *const fields[] = { "flops",           "bytes",         "time_
                                       "peak_tflops",     "bandwidth_gbs", "busy_share",
                                       "serial_floor_ms", "link_bytes",    "link_gbs",
                                       "l2_mb",           "steps",         "devices" };
-#define FIELDS (sizeof(fields) / sizeof(fields[0]))
+#define FIELDS LP_LENGTH(fields)
 
 _Static_assert(sizeof(llmperf_utilisation_input) == sizeof(size_t) + FIELDS * sizeof(double),
                "each field has its name");

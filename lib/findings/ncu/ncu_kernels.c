@@ -124,7 +124,7 @@ static void put_missing(const struct lp_ncu_kernel *row, struct lp_text *text)
                      { "LaunchStats", !isnan(row->registers) && !isnan(row->waves) } };
     bool any = false;
 
-    for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+    for (size_t i = 0; i < LP_LENGTH(sections); i++) {
         if (sections[i].has)
             continue;
         lp_text_printf(text, "%s%s", any ? ", " : "sections not collected: ", sections[i].section);
@@ -192,8 +192,7 @@ int lp_ncu_kernels_read(struct lp_ncu_kernels *kernels, const llmperf_profile *p
 
     for (size_t i = 0; i < kernels->rows.count && status == 0; i++)
         status = finish_row(kernels, &kernels->rows.items[i]);
-    if (kernels->rows.count > 0)
-        qsort(kernels->rows.items, kernels->rows.count, sizeof(*kernels->rows.items), compare_rows);
+    lp_vector_sort(&kernels->rows, compare_rows);
     set_shares(kernels);
     return status;
 }

@@ -15,11 +15,8 @@
 /* Was it launched in the region or in a nested one? */
 static bool is_within(const llmperf_kernel_stats *kernel, const llmperf_region_stats *region)
 {
-    size_t length = strlen(region->path);
-
-    return kernel->region && kernel->kind == LLMPERF_ACTIVITY_KERNEL &&
-           kernel->device == region->device && strncmp(kernel->region, region->path, length) == 0 &&
-           (kernel->region[length] == '\0' || kernel->region[length] == '/');
+    return kernel->kind == LLMPERF_ACTIVITY_KERNEL && kernel->device == region->device &&
+           lp_region_is_in(kernel->region, region->path);
 }
 
 static int compare_names(const void *left, const void *right)
@@ -46,7 +43,7 @@ static void join_kernels(struct lp_region_part *part)
 
     if (part->kernels.count == 0)
         return;
-    qsort(part->kernels.items, part->kernels.count, sizeof(*part->kernels.items), compare_names);
+    lp_vector_sort(&part->kernels, compare_names);
     for (size_t i = 1; i < part->kernels.count; i++) {
         struct lp_region_kernel *into = &part->kernels.items[kept];
         const struct lp_region_kernel *more = &part->kernels.items[i];
@@ -59,7 +56,7 @@ static void join_kernels(struct lp_region_part *part)
         }
     }
     part->kernels.count = kept + 1;
-    qsort(part->kernels.items, part->kernels.count, sizeof(*part->kernels.items), compare_times);
+    lp_vector_sort(&part->kernels, compare_times);
 }
 
 static void cut_kernels(struct lp_region_part *part, size_t most)
@@ -77,20 +74,19 @@ static int collect_kernels(const struct lp_region_set *set, struct lp_region_par
     size_t count = lp_row_count(set->findings->profile, LP_ROW_KERNEL);
 
     for (size_t i = 0; i < count; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(set->findings->profile, LP_ROW_KERNEL, i);
         struct lp_region_kernel row;
 
-        llmperf_profile_kernel(set->findings->profile, i, &kernel);
-        if (!is_within(&kernel, &part->row->stats))
+        if (!is_within(kernel, &part->row->stats))
             continue;
-        part->calls += kernel.calls;
-        part->total_ms += kernel.total_ms;
-        if (!lp_kernel_rule_shows(part->rule, &kernel))
+        part->calls += kernel->calls;
+        part->total_ms += kernel->total_ms;
+        if (!lp_kernel_rule_shows(part->rule, kernel))
             continue;
-        part->selected_calls += kernel.calls;
-        part->selected_ms += kernel.total_ms;
-        row = (struct lp_region_kernel){ kernel.demangled ? kernel.demangled : kernel.name,
-                                         kernel.device, kernel.calls, kernel.total_ms };
+        part->selected_calls += kernel->calls;
+        part->selected_ms += kernel->total_ms;
+        row = (struct lp_region_kernel){ kernel->demangled ? kernel->demangled : kernel->name,
+                                         kernel->device, kernel->calls, kernel->total_ms };
         if (lp_vector_push(&part->kernels, row) < 0)
             return LLMPERF_ENOMEM;
     }
@@ -114,14 +110,14 @@ static int compare_weights(const void *left, const void *right)
 
     if (x != y)
         return x < y ? 1 : -1;
-    return (*a > *b) - (*a < *b);
+    return LP_ORDER(*a, *b);
 }
 
 static int compare_places(const void *left, const void *right)
 {
     const struct lp_region_finding *const *a = left, *const *b = right;
 
-    return (*a > *b) - (*a < *b);
+    return LP_ORDER(*a, *b);
 }
 
 static int add_parts(struct lp_region_set *set, const struct lp_region_finding **rows, size_t count)
@@ -133,7 +129,7 @@ static int add_parts(struct lp_region_set *set, const struct lp_region_finding *
 
         if (collect_kernels(set, &part) < 0 || lp_vector_push(&set->parts, part) < 0) {
             lp_vector_clear(&part.kernels);
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         }
     }
     return 0;
@@ -146,7 +142,7 @@ static int choose_parts(struct lp_region_set *set)
     int status;
 
     if (!rows)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (size_t i = 0; i < set->findings->regions.count; i++)
         if (lp_region_options_shows(&set->options, &set->findings->regions.items[i].stats))
             rows[count++] = &set->findings->regions.items[i];
@@ -227,13 +223,12 @@ void lp_region_totals_of(const struct lp_region_set *set, const struct lp_region
     for (size_t i = 0; i < set->parts.count; i++)
         totals->regions += lp_region_filter_shows(filter, &set->parts.items[i]);
     for (size_t i = 0; i < count; i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
+        const llmperf_kernel_stats *kernel = lp_row_at(set->findings->profile, LP_ROW_KERNEL, i);
 
-        llmperf_profile_kernel(set->findings->profile, i, &kernel);
-        if (!is_shown(set, filter, &kernel))
+        if (!is_shown(set, filter, kernel))
             continue;
-        totals->calls += kernel.calls;
-        totals->kernel_ms += kernel.total_ms;
+        totals->calls += kernel->calls;
+        totals->kernel_ms += kernel->total_ms;
     }
 }
 

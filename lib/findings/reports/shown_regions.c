@@ -17,9 +17,9 @@ struct candidate {
 static int compare_candidates(const void *left, const void *right)
 {
     const struct candidate *a = left, *b = right;
-    int order = (a->time_ms < b->time_ms) - (a->time_ms > b->time_ms);
+    int order = LP_ORDER(b->time_ms, a->time_ms);
 
-    return order ? order : (a->index > b->index) - (a->index < b->index);
+    return order ? order : LP_ORDER(a->index, b->index);
 }
 
 static double time_of(const struct lp_findings *findings, const llmperf_region_stats *stats)
@@ -77,7 +77,7 @@ int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_fin
     *chosen = (struct lp_shown_regions){ calloc(findings->regions.count + 1, sizeof(bool)), 0 };
     if (!others || !chosen->shown) {
         free(others);
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     }
     for (size_t i = 0; i < findings->regions.count; i++) {
         const struct lp_region_finding *region = &findings->regions.items[i];
@@ -91,7 +91,7 @@ int lp_shown_regions_choose(struct lp_shown_regions *chosen, const struct lp_fin
     qsort(others, count, sizeof(*others), compare_candidates);
     status = choose_others(chosen, findings, others, count);
     free(others);
-    return status < 0 ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return status < 0 ? lp_out_of_memory() : 0;
 }
 
 void lp_shown_regions_clear(struct lp_shown_regions *chosen)

@@ -53,6 +53,12 @@ static void start_value(struct lp_json *json, const char *key)
     json->comma = true;
 }
 
+void lp_json_raw(struct lp_json *json, const char *key, const char *value)
+{
+    start_value(json, key);
+    lp_text_puts(&json->text, value);
+}
+
 void lp_json_open(struct lp_json *json, const char *key, char bracket)
 {
     start_value(json, key);

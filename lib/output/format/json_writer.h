@@ -30,4 +30,7 @@ void lp_json_integer(struct lp_json *json, const char *key, int64_t value);
 void lp_json_bool(struct lp_json *json, const char *key, bool value);
 void lp_json_null(struct lp_json *json, const char *key);
 
+/** @param value  JSON. */
+void lp_json_raw(struct lp_json *json, const char *key, const char *value);
+
 #endif

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "lib/profile/percentiles.h"
 #include "lib/base/number.h"
 #include "lib/output/format/markdown.h"
 #include "llmperf/profile.h"
@@ -195,42 +194,12 @@ void lp_md_cell_device(struct lp_text *out, int32_t device)
         lp_md_cell_count(out, (uint64_t)device);
 }
 
-void lp_md_cell_region_of(struct lp_text *out, const char *path, uint32_t process_id)
-{
-    if (process_id == 0 || !path || !*path) {
-        lp_md_cell_region(out, path);
-        return;
-    }
-    lp_text_puts(out, " ");
-    lp_md_code(out, path);
-    lp_text_printf(out, " of process %" PRIu32, process_id);
-    end_cell(out);
-}
-
 void lp_md_cell_region(struct lp_text *out, const char *path)
 {
     if (path && *path)
         lp_md_cell_code(out, path);
     else
         lp_md_cell_text(out, path ? "(no region)" : "(unknown launch)");
-}
-
-void lp_md_percentiles(struct lp_text *out, enum lp_row_id id, const void *row)
-{
-    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
-        lp_md_cell_number(out, row ? lp_percentile(id, row, i) : (double)NAN);
-}
-
-void lp_md_percentile_heads(struct lp_text *out)
-{
-    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
-        lp_text_printf(out, " %s ms |", lp_percentiles[i].name);
-}
-
-void lp_md_percentile_rules(struct lp_text *out)
-{
-    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
-        lp_text_puts(out, " ---: |");
 }
 
 #define REASONS_MOST 4

@@ -11,7 +11,6 @@
 
 #include "lib/base/text.h"
 #include "lib/findings/interval.h"
-#include "lib/profile/fields.h"
 
 /** Shown for unknown values. */
 #define LP_MD_UNKNOWN "–"
@@ -45,15 +44,5 @@ void lp_md_cell_device(struct lp_text *out, int32_t device);
 
 /** Region path as a cell: "" is "(no region)", NULL is "(unknown launch)". */
 void lp_md_cell_region(struct lp_text *out, const char *path);
-
-/** As above, followed by the process.
- * @param process_id  0: not shown */
-void lp_md_cell_region_of(struct lp_text *out, const char *path, uint32_t process_id);
-
-/** Cells of all percentiles of a row, and their columns in the two head lines of a table.
- * @param row  NULL: not known. */
-void lp_md_percentiles(struct lp_text *out, enum lp_row_id id, const void *row);
-void lp_md_percentile_heads(struct lp_text *out);
-void lp_md_percentile_rules(struct lp_text *out);
 
 #endif

@@ -10,6 +10,7 @@
 #include "lib/output/html/page.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/findings/bounds.h"
 #include "lib/profile/profile.h"
 
 /* Longest lists of the page, with the member whose largest values stay; the others are in
@@ -107,39 +108,92 @@ static json_t *part_names(void)
     return names;
 }
 
-/* A fact that holds JSON; NULL: it does not. */
-static json_t *fact_of(const struct lp_findings *findings, const char *key)
+/* Headings of the times of a call, as in report.md. */
+static json_t *time_names(void)
 {
-    const char *text = llmperf_profile_fact(findings->profile, key);
+    json_t *names = json_object();
 
-    return text ? json_loads(text, 0, NULL) : NULL;
+    for (size_t i = 0; i < LP_TIMES; i++)
+        json_object_set_new(names, lp_time_names[i].member, json_string(lp_time_names[i].heading));
+    return names;
+}
+
+/* Intervals of kept calls in the page, about 30 bytes each. */
+#define KEPT_EVENTS 40000
+
+/* Of several processes each has one; a damaged one is left out by the page. */
+static void add_call(const struct lp_findings *findings, json_t *calls, size_t stage, json_t *call)
+{
+    json_int_t process = json_integer_value(json_object_get(call, "process_id"));
+    json_int_t rank = lp_profile_rank(findings->profile, (uint32_t)process);
+    json_t *entry = json_pack("{s:i, s:o, s:O}", "stage", (int)stage, "rank",
+                              rank < 0 ? json_null() : json_integer(rank), "call", call);
+
+    json_array_append_new(calls, entry);
+}
+
+/* Long calls lose their last intervals, so that the page stays small. */
+static void cut_calls(json_t *calls)
+{
+    size_t count = json_array_size(calls), most = count ? KEPT_EVENTS / count : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        json_t *call = json_object_get(json_array_get(calls, i), "call");
+        json_t *events = json_object_get(call, "events");
+
+        while (json_array_size(events) > most)
+            json_array_remove(events, json_array_size(events) - 1);
+    }
 }
 
 /* The calls whose device work was kept, with the number of their stage in iterations[]. */
 static json_t *kept_calls(const struct lp_findings *findings)
 {
-    json_t *calls = json_array();
+    json_t *calls = json_array(), *call;
+    size_t k;
 
     for (size_t i = 0; i < findings->stages.count; i++) {
         struct lp_text key = { 0 };
-        json_t *call;
+        const char *text;
+        json_t *fact;
 
         lp_text_printf(&key, "%s%s", LP_KEPT_CALL_FACT, findings->stages.items[i].region);
-        if (!key.failed && (call = fact_of(findings, key.bytes)))
-            json_array_append_new(calls, json_pack("{s:i, s:o}", "stage", (int)i, "call", call));
+        text = key.failed ? NULL : llmperf_profile_fact(findings->profile, key.bytes);
+        fact = text ? json_loads(text, 0, NULL) : NULL;
+        if (json_is_object(fact))
+            add_call(findings, calls, i, fact);
+        json_array_foreach(fact, k, call) add_call(findings, calls, i, call);
+        json_decref(fact);
         lp_text_clear(&key);
     }
+    cut_calls(calls);
     return calls;
 }
 
-/* Ids and titles in the order of report.md. */
-static json_t *sections(void)
+/* Ids, titles and text in the order of report.md. */
+static json_t *sections(const struct lp_findings *findings)
 {
     json_t *list = json_array();
 
     for (size_t i = 0; i < lp_section_count; i++)
-        json_array_append_new(list, json_pack("[s, s]", lp_sections[i].id, lp_sections[i].title));
+        json_array_append_new(
+            list,
+            json_pack("[s, s, o]", lp_sections[i].id, lp_sections[i].title,
+                      lp_sections[i].add ? lines_of(findings, lp_sections[i].add) : json_array()));
     return list;
+}
+
+/* The stage of the summary; NULL: there is none. */
+static json_t *main_stage(const struct lp_findings *findings)
+{
+    const struct lp_region_finding *row = findings->withheld ? NULL : lp_main_stage(findings);
+    const char *limit = row ? lp_limit_words(row->use.bound) : NULL;
+
+    return row ? json_pack("{s:s, s:I, s:i, s:s?, s:o?, s:o?}", "path", row->stats.path,
+                           "process_id", (json_int_t)row->stats.process_id, "device",
+                           (int)row->stats.device, "limit", limit, "bound_ms",
+                           json_real(row->floor_call_ms), "busy_share", json_real(row->busy_share))
+               : NULL;
 }
 
 static json_t *data_of(const struct lp_findings *findings)
@@ -153,12 +207,14 @@ static json_t *data_of(const struct lp_findings *findings)
     if (!metrics && text.bytes)
         metrics = json_loads(text.bytes, JSON_DECODE_INT_AS_REAL, NULL);
     lp_text_clear(&text);
-    return json_pack("{s:s, s:o, s:b, s:I, s:o, s:o, s:o, s:o?, s:o, s:o, s:o}", "title",
-                     findings->about.title, "sections", sections(), "withheld", findings->withheld,
-                     "top", (json_int_t)findings->top, "verdict", lines_of(findings, lp_verdict_md),
-                     "headline", lines_of(findings, lp_headline_md), "parts", part_names(),
-                     "environment", fact_of(findings, "env"), "calls", kept_calls(findings), "cut",
-                     cut_lists(metrics), "metrics", metrics);
+    return json_pack("{s:s, s:o, s:o?, s:b, s:b, s:f, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+                     "title", findings->about.title, "sections", sections(findings), "main",
+                     main_stage(findings), "usual", lp_verdict_is_usual(findings), "withheld",
+                     findings->withheld, "small_part", LP_SMALL_PART, "top",
+                     (json_int_t)findings->top, "verdict", lines_of(findings, lp_verdict_md),
+                     "headline", lines_of(findings, lp_headline_md), "parts", part_names(), "times",
+                     time_names(), "calls", kept_calls(findings), "cut", cut_lists(metrics),
+                     "metrics", metrics);
 }
 
 int lp_report_html(const llmperf_profile *profile, struct lp_text *out)

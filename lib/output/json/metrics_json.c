@@ -7,6 +7,7 @@
 #include "lib/output/format/documents.h"
 #include "lib/output/format/row_fields.h"
 #include "lib/profile/profile.h"
+#include "lib/structure/structure.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 #include "llmperf/sys/hardware.h"
@@ -424,23 +425,21 @@ static void put_profiler_cost(struct lp_metrics *metrics)
     lp_json_close(json, '}');
 }
 
+#define PUT_VECTOR(metrics, key, id, vector)                                                       \
+    lp_put_rows((metrics), (key), (id), (vector)->items, (vector)->count)
+
 static void put_findings(struct lp_metrics *metrics)
 {
     const struct lp_findings *findings = metrics->findings;
 
-    lp_put_rows(metrics, "kernel_roofline", LP_ROW_KERNEL_WORK, findings->kernel_works.rows.items,
-                findings->kernel_works.rows.count);
-    lp_put_rows(metrics, "ncu_kernels", LP_ROW_NCU_KERNEL, findings->ncu_kernels.rows.items,
-                findings->ncu_kernels.rows.count);
+    PUT_VECTOR(metrics, "kernel_roofline", LP_ROW_KERNEL_WORK, &findings->kernel_works.rows);
+    PUT_VECTOR(metrics, "ncu_kernels", LP_ROW_NCU_KERNEL, &findings->ncu_kernels.rows);
     if (findings->classes)
-        lp_put_rows(metrics, "kernel_classes", LP_ROW_CLASS, findings->class_totals.rows.items,
-                    findings->class_totals.rows.count);
+        PUT_VECTOR(metrics, "kernel_classes", LP_ROW_CLASS, &findings->class_totals.rows);
     else
         lp_put_null(metrics, "kernel_classes", LP_REASON_NO_CLASSES);
-    lp_put_rows(metrics, "collectives", LP_ROW_COLLECTIVE, findings->collectives.rows.items,
-                findings->collectives.rows.count);
-    lp_put_rows(metrics, "ranks", LP_ROW_RANK, findings->ranks.rows.items,
-                findings->ranks.rows.count);
+    PUT_VECTOR(metrics, "collectives", LP_ROW_COLLECTIVE, &findings->collectives.rows);
+    PUT_VECTOR(metrics, "ranks", LP_ROW_RANK, &findings->ranks.rows);
 }
 
 static void put_evidence(struct lp_json *json, const llmperf_evidence *evidence, uint64_t count)
@@ -485,8 +484,16 @@ static void put_software(struct lp_metrics *metrics)
     lp_json_close(&metrics->json, '}');
 }
 
+static void put_profile_rows(struct lp_metrics *metrics, const char *key, enum lp_row_id id)
+{
+    const llmperf_profile *profile = metrics->findings->profile;
+
+    lp_put_rows(metrics, key, id, lp_row_at(profile, id, 0), lp_row_count(profile, id));
+}
+
 static void put_document(struct lp_metrics *metrics)
 {
+    const char *found = llmperf_profile_fact(metrics->findings->profile, LP_FOUND_FACT);
     struct lp_json *json = &metrics->json;
 
     lp_json_open(json, NULL, '{');
@@ -499,25 +506,18 @@ static void put_document(struct lp_metrics *metrics)
     put_model(metrics);
     put_hardware(metrics);
     put_software(metrics);
+    if (found)
+        lp_json_raw(json, "found", found);
     put_regions(metrics, "regions", false);
     put_regions(metrics, "stages", true);
     put_operators(metrics);
     put_kernels(metrics);
     lp_put_kernel_shapes(metrics);
-    lp_put_rows(metrics, "memory", LP_ROW_MEMORY, metrics->findings->memory.rows.items,
-                metrics->findings->memory.rows.count);
-    lp_put_rows(metrics, "memory_points", LP_ROW_MEMORY_POINT,
-                lp_row_at(metrics->findings->profile, LP_ROW_MEMORY_POINT, 0),
-                lp_row_count(metrics->findings->profile, LP_ROW_MEMORY_POINT));
-    lp_put_rows(metrics, "stalls", LP_ROW_STALL,
-                lp_row_at(metrics->findings->profile, LP_ROW_STALL, 0),
-                lp_row_count(metrics->findings->profile, LP_ROW_STALL));
-    lp_put_rows(metrics, "hot_instructions", LP_ROW_HOT_INSTRUCTION,
-                lp_row_at(metrics->findings->profile, LP_ROW_HOT_INSTRUCTION, 0),
-                lp_row_count(metrics->findings->profile, LP_ROW_HOT_INSTRUCTION));
-    lp_put_rows(metrics, "host_calls", LP_ROW_HOST_CALL,
-                lp_row_at(metrics->findings->profile, LP_ROW_HOST_CALL, 0),
-                lp_row_count(metrics->findings->profile, LP_ROW_HOST_CALL));
+    PUT_VECTOR(metrics, "memory", LP_ROW_MEMORY, &metrics->findings->memory.rows);
+    put_profile_rows(metrics, "memory_points", LP_ROW_MEMORY_POINT);
+    put_profile_rows(metrics, "stalls", LP_ROW_STALL);
+    put_profile_rows(metrics, "hot_instructions", LP_ROW_HOT_INSTRUCTION);
+    put_profile_rows(metrics, "host_calls", LP_ROW_HOST_CALL);
     put_findings(metrics);
     lp_put_captures(metrics);
     lp_put_waterfall(metrics);
@@ -526,15 +526,11 @@ static void put_document(struct lp_metrics *metrics)
     lp_put_iterations(metrics);
     lp_put_windows(metrics);
     lp_put_requests(metrics);
-    lp_put_rows(metrics, "energy", LP_ROW_ENERGY,
-                lp_row_at(metrics->findings->profile, LP_ROW_ENERGY, 0),
-                lp_row_count(metrics->findings->profile, LP_ROW_ENERGY));
+    put_profile_rows(metrics, "energy", LP_ROW_ENERGY);
     put_recommendations(metrics);
     put_ledger(metrics);
     put_aggregates(metrics);
-    lp_put_rows(metrics, "devices", LP_ROW_DEVICE,
-                lp_row_at(metrics->findings->profile, LP_ROW_DEVICE, 0),
-                lp_row_count(metrics->findings->profile, LP_ROW_DEVICE));
+    put_profile_rows(metrics, "devices", LP_ROW_DEVICE);
     put_notes(metrics);
     lp_json_close(json, '}');
 }

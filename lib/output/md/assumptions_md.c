@@ -5,6 +5,7 @@
 
 #include "lib/output/format/markdown.h"
 #include "lib/output/format/documents.h"
+#include "lib/output/md/sections_md.h"
 #include "lib/output/md/tables_md.h"
 #include "lib/findings/findings.h"
 #include "lib/profile/profile.h"
@@ -121,22 +122,6 @@ static void add_model(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(out, "\n");
 }
 
-static void add_limit(struct lp_text *out, const char *name, const char *unit,
-                      const llmperf_hardware_value *value)
-{
-    lp_text_printf(out, "- %s: ", name);
-    lp_md_number(out, value->value);
-    lp_text_printf(out, " %s", unit);
-    if (value->source) {
-        lp_text_printf(out,
-                       " (%s, confidence %s: ", llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
-                       llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence));
-        lp_md_text(out, value->source);
-        lp_text_puts(out, ")");
-    }
-    lp_text_puts(out, "\n");
-}
-
 static void add_limits(const struct lp_findings *findings, struct lp_text *out)
 {
     const struct lp_limits *limits = &findings->limits;
@@ -146,8 +131,10 @@ static void add_limits(const struct lp_findings *findings, struct lp_text *out)
     if (limits->hardware_reason[0])
         add_line(out, "Unknown", limits->hardware_reason);
     add_line(out, "GPU", limits->gpu_name);
-    add_limit(out, "Dense peak", "TFLOP/s", &limits->peak);
-    add_limit(out, "Bandwidth", "GB/s", &limits->bandwidth);
+    lp_limit_md(out, "Dense peak", "TFLOP/s", &limits->peak);
+    lp_text_puts(out, "\n");
+    lp_limit_md(out, "Bandwidth", "GB/s", &limits->bandwidth);
+    lp_text_puts(out, "\n");
     add_line(out, "Measured peaks of this GPU", measured ? measured : "not measured");
     for (size_t i = 0; (warning = llmperf_hardware_warning(limits->hardware, i)); i++)
         add_line(out, "Warning", warning);

@@ -147,24 +147,6 @@ static void add_causes(const struct lp_findings *findings, struct lp_text *out)
     }
 }
 
-static void add_region_of(const struct lp_findings *findings, const char *region,
-                          uint32_t process_id, struct lp_text *out)
-{
-    uint32_t process = lp_shown_process(findings->profile, process_id);
-
-    lp_md_code(out, region);
-    if (process > 0)
-        lp_text_printf(out, " of process %" PRIu32, process);
-}
-
-static void show_rank_stage(const struct lp_findings *findings, const void *row,
-                            struct lp_text *out)
-{
-    const struct lp_rank *rank = row;
-
-    add_region_of(findings, rank->region, rank->process_id, out);
-}
-
 static void show_waiting(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
     const struct lp_rank *rank = row;
@@ -179,7 +161,7 @@ static void show_waiting(const struct lp_findings *findings, const void *row, st
 void lp_ranks_md(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_column columns[] = {
-        LP_COLUMN_WORDS("Stage", show_rank_stage),
+        LP_COLUMN_REGION_OF("Stage", struct lp_rank, region, process_id),
         LP_COLUMN("GPU", struct lp_rank, device),
         LP_COLUMN("Calls", struct lp_rank, instances),
         LP_COLUMN("Wall ms", struct lp_rank, wall_ms),
@@ -209,7 +191,7 @@ static void show_collective_stage(const struct lp_findings *findings, const void
     const struct lp_collective *collective = row;
 
     if (collective->region)
-        add_region_of(findings, collective->region, collective->process_id, out);
+        lp_show_region(findings, collective->region, collective->process_id, out);
     else
         lp_text_puts(out, "(no stage)");
 }

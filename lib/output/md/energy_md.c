@@ -101,7 +101,7 @@ static bool has_energy(const struct lp_findings *findings, const void *row)
 static void put_stages(const struct lp_findings *findings, struct lp_text *out)
 {
     static const struct lp_column columns[] = {
-        LP_COLUMN_WORDS("Stage", lp_show_region),
+        LP_COLUMN_REGION_OF("Stage", struct lp_region_finding, stats.path, stats.process_id),
         LP_COLUMN("GPU", struct lp_region_finding, stats.device),
         LP_COLUMN("Energy J", struct lp_region_finding, stats.energy_j),
         LP_COLUMN("Error ± J", struct lp_region_finding, stats.energy_error_j),

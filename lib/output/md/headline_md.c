@@ -379,6 +379,13 @@ static void add_profiler_cost(const struct lp_findings *findings, struct lp_text
     lp_text_puts(out, any ? "\n" : "");
 }
 
+bool lp_verdict_is_usual(const struct lp_findings *findings)
+{
+    return findings->ledger.verdict == LLMPERF_VERDICT_COMPLETE ||
+           findings->ledger.verdict == LLMPERF_VERDICT_SAMPLED ||
+           findings->ncu_kernels.rows.count > 0;
+}
+
 void lp_verdict_md(const struct lp_findings *findings, struct lp_text *out)
 {
     const llmperf_profile *profile = findings->profile;
@@ -401,7 +408,9 @@ void lp_verdict_md(const struct lp_findings *findings, struct lp_text *out)
         lp_problems_md(profile, out);
         break;
     default:
-        lp_text_puts(out, "**Incomplete: device times are lower bounds.**\n\n");
+        lp_text_puts(out, lp_verdict_is_usual(findings)
+                              ? "**A part of the program was measured.**\n\n"
+                              : "**Incomplete: device times are lower bounds.**\n\n");
         lp_problems_md(profile, out);
         break;
     }
@@ -489,9 +498,9 @@ static const struct lp_waterfall_part *largest_loss(const struct lp_waterfall *w
 }
 
 /* Without a waterfall: the stage that advice is about with most time. */
-static const struct lp_region_finding *main_stage(const struct lp_findings *findings,
-                                                  const struct lp_waterfall *waterfall)
+const struct lp_region_finding *lp_main_stage(const struct lp_findings *findings)
 {
+    const struct lp_waterfall *waterfall = lp_main_waterfall(findings);
     const struct lp_region_finding *longest = NULL;
 
     if (waterfall)
@@ -525,7 +534,7 @@ static void add_loss(const struct lp_waterfall *waterfall, struct lp_text *out)
 static void add_outcome(const struct lp_findings *findings, struct lp_text *out)
 {
     const struct lp_waterfall *waterfall = lp_main_waterfall(findings);
-    const struct lp_region_finding *row = main_stage(findings, waterfall);
+    const struct lp_region_finding *row = lp_main_stage(findings);
     double ratio;
 
     if (!row)
@@ -562,8 +571,37 @@ void lp_overall_md(const struct lp_findings *findings, struct lp_text *out)
     lp_text_puts(out, ".\n");
 }
 
+/* "ncu measured **578 us** a call of `gemm` in `LLM@mlp`, 33.9 % of the time of the kernels that it
+ * measured. It is limited by memory." */
+static void add_ncu_outcome(const struct lp_ncu_kernel *first, struct lp_text *out)
+{
+    lp_text_printf(out, "ncu measured **%s us** a call of ",
+                   LP_NUMBER(1e3 * first->duration_ms, 3));
+    lp_md_code(out, first->short_name ? first->short_name : first->region);
+    if (first->short_name && first->region && first->region[0]) {
+        lp_text_puts(out, " in ");
+        lp_md_code(out, first->region);
+    }
+    if (!isnan(first->share)) {
+        lp_text_puts(out, ", ");
+        add_percent(out, first->share);
+        lp_text_puts(out, " of the time of the kernels that it measured");
+    }
+    lp_text_printf(out,
+                   ".%s%s%s Rates of the program are not known: other work was not measured.\n",
+                   first->bound ? " It is limited by " : "", first->bound ? first->bound : "",
+                   first->bound ? "." : "");
+}
+
 void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
 {
+    size_t before;
+
+    if (findings->withheld && findings->ncu_kernels.rows.count > 0 &&
+        !isnan(findings->ncu_kernels.rows.items[0].duration_ms)) {
+        add_ncu_outcome(&findings->ncu_kernels.rows.items[0], out);
+        return;
+    }
     if (findings->withheld) {
         double coverage = lp_coverage(&findings->ledger);
 
@@ -579,8 +617,10 @@ void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
     }
     add_outcome(findings, out);
     add_latencies(findings, out);
+    before = out->length;
     add_stage_sentences(findings, out);
-    lp_text_puts(out, "\n");
+    if (out->length > before)
+        lp_text_puts(out, "\n");
     if (!isnan(findings->overall.values.mfu) || !isnan(findings->overall.values.mbu))
         lp_overall_md(findings, out);
     add_totals(findings, out);

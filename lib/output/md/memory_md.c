@@ -140,7 +140,7 @@ static void add_steps(const struct lp_findings *findings, struct lp_text *out)
     for (size_t i = 0; i < findings->memory.rows.count; i++) {
         const llmperf_memory *row = &findings->memory.rows.items[i];
 
-        if (!row->region || !strstr(row->region, "LLM@decode_step"))
+        if (!row->region || !strstr(row->region, "@decode_step"))
             continue;
         allocations += row->allocations;
         frees += row->frees;

@@ -62,20 +62,24 @@ static void add_software(const struct lp_machine *machine, struct lp_text *out)
 
 static void add_environment(const struct lp_findings *findings, struct lp_text *out)
 {
+    static const char *const facts[][2] = {
+        { "Run", "run_id" },
+        { "Created", "created_at" },
+        { "llmperf", "llmperf_version" },
+        { "Tier", "tier" },
+        { "Device source", "source" },
+        { "Reason for this source", "source_reason" },
+        { "nsys", "nsys_version" },
+        { "ncu", "ncu_version" },
+        { "Recording", "recorded_from" },
+        { "Process", "process_id" },
+    };
     const llmperf_profile *profile = findings->profile;
     const struct lp_machine *machine = findings->machine;
 
     lp_pair_head(out);
-    lp_pair_text(out, "Run", llmperf_profile_fact(profile, "run_id"));
-    lp_pair_text(out, "Created", llmperf_profile_fact(profile, "created_at"));
-    lp_pair_text(out, "llmperf", llmperf_profile_fact(profile, "llmperf_version"));
-    lp_pair_text(out, "Tier", llmperf_profile_fact(profile, "tier"));
-    lp_pair_text(out, "Device source", llmperf_profile_fact(profile, "source"));
-    lp_pair_text(out, "Reason for this source", llmperf_profile_fact(profile, "source_reason"));
-    lp_pair_text(out, "nsys", llmperf_profile_fact(profile, "nsys_version"));
-    lp_pair_text(out, "ncu", llmperf_profile_fact(profile, "ncu_version"));
-    lp_pair_text(out, "Recording", llmperf_profile_fact(profile, "recorded_from"));
-    lp_pair_text(out, "Process", llmperf_profile_fact(profile, "process_id"));
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+        lp_pair_text(out, facts[i][0], llmperf_profile_fact(profile, facts[i][1]));
     lp_pair_text(out, "Model", lp_model_fact(profile));
     lp_pair_text(out, "SHA-256 of config.yaml",
                  llmperf_profile_fact(profile, "config_fingerprint"));
@@ -155,7 +159,7 @@ static void add_devices(const struct lp_findings *findings, struct lp_text *out)
         LP_COLUMN_PER("Waiting for launches %", struct lp_device_time, idle_launch_ms, 100,
                       span_ms),
         LP_COLUMN_PER("Gaps %", struct lp_device_time, idle_wait_ms, 100, span_ms),
-        LP_COLUMN_PER("Host did not launch for 1 ms or longer %", struct lp_device_time,
+        LP_COLUMN_PER("Host did not launch for 0.2 ms or longer %", struct lp_device_time,
                       idle_host_ms, 100, span_ms),
         LP_COLUMN("Launched ahead by ms", struct lp_device_time, queued_ms),
     };
@@ -186,19 +190,12 @@ static void add_notes(const struct lp_findings *findings, struct lp_text *out)
                  "- " LP_MD_UNKNOWN " marks an unknown value. Percentiles are accurate to 2 %.\n");
 }
 
-/* A complete run says so below its advice, any other at the top. */
-static bool is_good(const struct lp_findings *findings)
-{
-    return findings->ledger.verdict == LLMPERF_VERDICT_COMPLETE ||
-           findings->ledger.verdict == LLMPERF_VERDICT_SAMPLED;
-}
-
 static void add_first_advice(const struct lp_findings *findings, struct lp_text *out)
 {
     if (findings->advice.rows.count == 0)
         lp_text_puts(out, "Nothing to recommend from the numbers of this run.\n");
     lp_advice_md(findings, 0, FIRST_ADVICE, out);
-    if (!is_good(findings))
+    if (!lp_verdict_is_usual(findings))
         return;
     lp_text_puts(out, "\n");
     lp_verdict_md(findings, out);
@@ -273,7 +270,7 @@ int lp_report_md(const llmperf_profile *profile, struct lp_text *out)
     lp_text_puts(out, "# ");
     lp_md_text(out, findings->about.title);
     lp_text_puts(out, "\n\n");
-    if (!is_good(findings)) {
+    if (!lp_verdict_is_usual(findings)) {
         lp_verdict_md(findings, out);
         lp_text_puts(out, "\n");
     }

@@ -7,6 +7,7 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
 #include "lib/output/md/tables_md.h"
+#include "lib/profile/percentiles.h"
 #include "llmperf/region.h"
 #include "lib/findings/recommend.h"
 
@@ -31,7 +32,8 @@ static void time_rows(const struct lp_stage_iterations *stage, struct lp_text *o
                        lp_time_names[i].heading);
         lp_md_cell_number(out, stats->mean_ms);
         lp_md_cell_number(out, 100 * stats->mean_ms / whole->mean_ms);
-        lp_md_percentiles(out, LP_ROW_SPREAD, stats);
+        for (size_t k = 0; k < LP_PERCENTILE_COUNT; k++)
+            lp_md_cell_number(out, lp_percentile(LP_ROW_SPREAD, stats, k));
         lp_md_cell_number(out, stats->max_ms);
         lp_text_puts(out, "\n");
     }
@@ -79,9 +81,11 @@ static void add_stage(const struct lp_stage_iterations *stage, struct lp_text *o
     if (collected > 0 && collected < calls)
         lp_text_printf(out, ", device times of %" PRIu64 " of them", collected);
     lp_text_puts(out, ".\n\n| Part | Mean ms | Of a call % |");
-    lp_md_percentile_heads(out);
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
+        lp_text_printf(out, " %s ms |", lp_percentiles[i].name);
     lp_text_puts(out, " Max ms |\n| --- | ---: | ---: |");
-    lp_md_percentile_rules(out);
+    for (size_t i = 0; i < LP_PERCENTILE_COUNT; i++)
+        lp_text_puts(out, " ---: |");
     lp_text_puts(out, " ---: |\n");
     time_rows(stage, out);
     add_estimates(stage, out);

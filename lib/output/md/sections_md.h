@@ -33,8 +33,9 @@ void lp_requests_md(const struct lp_findings *findings, struct lp_text *out);
  * the roofline. */
 void lp_use_md(const struct lp_findings *findings, struct lp_text *out);
 
-/** Peaks in use. */
-void lp_limits_md(const struct lp_findings *findings, struct lp_text *out);
+/** "- bandwidth: 4800 GB/s (table, confidence high: SOURCE)" */
+void lp_limit_md(struct lp_text *out, const char *name, const char *unit,
+                 const llmperf_hardware_value *value);
 
 /** Where the time of a call is spent, by stage with several calls. */
 void lp_iterations_md(const struct lp_findings *findings, struct lp_text *out);

@@ -8,6 +8,7 @@
 #include "lib/findings/stage_shapes.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
 
 #define REASONS_MOST 12
 #define TOP_SHAPES   20
@@ -21,6 +22,16 @@ static int compare_rows(const void *left, const void *right)
     const llmperf_kernel_shape *a = left, *b = right;
 
     return (a->total_ms < b->total_ms) - (a->total_ms > b->total_ms);
+}
+
+/* Rates of the sums, and the region that captured a graph's kernel. */
+static void complete(llmperf_kernel_shape *row)
+{
+    if (row->captured_in)
+        row->region = row->captured_in;
+    row->mean_ms = row->total_ms / (double)row->calls;
+    row->tflops = row->call_flops / row->mean_ms / 1e9;
+    row->gbs = row->call_bytes / row->mean_ms / 1e6;
 }
 
 static int add_up(const struct lp_kernel_shapes *shapes, struct rows *rows)
@@ -41,32 +52,45 @@ static int add_up(const struct lp_kernel_shapes *shapes, struct rows *rows)
         rows->items.items[k].calls += row->calls;
         rows->items.items[k].total_ms += row->total_ms;
     }
+    for (size_t i = 0; i < rows->items.count; i++)
+        complete(&rows->items.items[i]);
     if (rows->items.count > 0)
         qsort(rows->items.items, rows->items.count, sizeof(llmperf_kernel_shape), compare_rows);
     return 0;
 }
 
-static void name_cell(const char *name, struct lp_text *out)
+static void show_name(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
     struct lp_text brief = { NULL, 0, 0, false };
 
-    lp_kernel_short_name(&brief, name);
-    lp_md_cell_code(out, brief.bytes);
+    (void)findings;
+    lp_kernel_short_name(&brief, ((const llmperf_kernel_shape *)row)->name);
+    lp_md_code(out, brief.bytes ? brief.bytes : "");
     out->failed |= brief.failed;
     lp_text_clear(&brief);
 }
 
-static void extent(struct lp_text *out, uint64_t x, uint64_t y, uint64_t z)
+static void extent(struct lp_text *out, const uint64_t sizes[3])
 {
-    if (x == LLMPERF_UNKNOWN || y == LLMPERF_UNKNOWN || z == LLMPERF_UNKNOWN) {
+    if (sizes[0] == LLMPERF_UNKNOWN || sizes[1] == LLMPERF_UNKNOWN || sizes[2] == LLMPERF_UNKNOWN) {
         lp_text_puts(out, LP_MD_UNKNOWN);
         return;
     }
-    lp_text_printf(out, "%" PRIu64, x);
-    if (y > 1 || z > 1)
-        lp_text_printf(out, "x%" PRIu64, y);
-    if (z > 1)
-        lp_text_printf(out, "x%" PRIu64, z);
+    lp_text_printf(out, "%" PRIu64, sizes[0]);
+    if (sizes[1] > 1 || sizes[2] > 1)
+        lp_text_printf(out, "x%" PRIu64, sizes[1]);
+    if (sizes[2] > 1)
+        lp_text_printf(out, "x%" PRIu64, sizes[2]);
+}
+
+static void show_grid(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    const llmperf_kernel_shape *shape = row;
+
+    (void)findings;
+    extent(out, (const uint64_t[]){ shape->grid_x, shape->grid_y, shape->grid_z });
+    lp_text_puts(out, " / ");
+    extent(out, (const uint64_t[]){ shape->block_x, shape->block_y, shape->block_z });
 }
 
 static bool is_sized(const llmperf_kernel_shape *row)
@@ -74,40 +98,32 @@ static bool is_sized(const llmperf_kernel_shape *row)
     return row->m != LLMPERF_UNKNOWN || row->head_dim != LLMPERF_UNKNOWN;
 }
 
-static void shape_cell(const llmperf_kernel_shape *row, struct lp_text *out)
+static void show_shape(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    lp_text_puts(out, " ");
-    if (row->model_operator)
-        lp_text_printf(out, "%s ", row->model_operator);
-    if (is_sized(row))
-        lp_kernel_shape_size(row, out);
-    else if (!row->model_operator)
+    const llmperf_kernel_shape *shape = row;
+
+    (void)findings;
+    if (shape->model_operator)
+        lp_text_printf(out, "%s ", shape->model_operator);
+    if (is_sized(shape))
+        lp_kernel_shape_size(shape, out);
+    else if (!shape->model_operator)
         lp_text_puts(out, LP_MD_UNKNOWN);
-    lp_text_puts(out, " |");
 }
 
-static void add_row(const llmperf_kernel_shape *row, struct lp_text *out)
-{
-    double mean_ms = row->total_ms / (double)row->calls;
-
-    lp_text_puts(out, "|");
-    name_cell(row->name, out);
-    lp_md_cell_region(out, row->captured_in ? row->captured_in : row->region);
-    lp_text_puts(out, " ");
-    extent(out, row->grid_x, row->grid_y, row->grid_z);
-    lp_text_puts(out, " / ");
-    extent(out, row->block_x, row->block_y, row->block_z);
-    lp_text_puts(out, " |");
-    lp_md_cell_number(out, 100 * row->occupancy);
-    shape_cell(row, out);
-    lp_md_cell_number(out, row->total_ms);
-    lp_md_cell_count(out, row->calls);
-    lp_md_cell_number(out, 1e3 * mean_ms);
-    lp_md_cell_number(out, row->call_flops / mean_ms / 1e9);
-    lp_md_cell_number(out, row->call_bytes / mean_ms / 1e6);
-    lp_md_cell_number(out, 100 * row->achievable_ms / mean_ms);
-    lp_text_puts(out, "\n");
-}
+static const struct lp_column columns[] = {
+    LP_COLUMN_WORDS("Kernel", show_name),
+    LP_COLUMN_REGION("Region", llmperf_kernel_shape, region),
+    LP_COLUMN_WORDS("Grid / block", show_grid),
+    LP_COLUMN_TIMES("Occupancy %", llmperf_kernel_shape, occupancy, 100),
+    LP_COLUMN_WORDS("m x n x k, or sequences x heads x query x KV length x head dim", show_shape),
+    LP_COLUMN("Total ms", llmperf_kernel_shape, total_ms),
+    LP_COLUMN("Calls", llmperf_kernel_shape, calls),
+    LP_COLUMN_TIMES("Mean us", llmperf_kernel_shape, mean_ms, 1e3),
+    LP_COLUMN("TFLOP/s", llmperf_kernel_shape, tflops),
+    LP_COLUMN("GB/s", llmperf_kernel_shape, gbs),
+    LP_COLUMN_PER("% of achievable", llmperf_kernel_shape, achievable_ms, 100, mean_ms),
+};
 
 /* How much of the time of kernels of class GEMM and attention has a shape, and why the rest has
  * none. */
@@ -176,7 +192,6 @@ static void add_sources(const struct rows *rows, struct lp_text *out)
 
 void lp_shapes_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    size_t limit = lp_findings_top(findings, TOP_SHAPES);
     struct rows rows = { .items = { NULL, 0, 0 } };
 
     if (add_up(&findings->kernel_shapes, &rows) < 0) {
@@ -184,16 +199,11 @@ void lp_shapes_md(const struct lp_findings *findings, struct lp_text *out)
     } else if (rows.items.count == 0) {
         lp_text_puts(out, "Unknown: the source reports no launch geometry.\n");
     } else {
-        lp_text_puts(out,
-                     "| Kernel | Region | Grid / block | Occupancy % | m x n x k, or sequences "
-                     "x heads x query x KV length x head dim | Total ms | Calls | Mean us | "
-                     "TFLOP/s | GB/s | % of achievable |\n"
-                     "| --- | --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | "
-                     "---: |\n");
-        for (size_t i = 0; i < rows.items.count && i < limit; i++)
-            add_row(&rows.items.items[i], out);
-        if (rows.items.count > limit)
-            lp_text_printf(out, "\n%zu more in metrics.json.\n", rows.items.count - limit);
+        lp_table_add(findings,
+                     &(const struct lp_table){
+                         LP_TABLE_COLUMNS(columns), LP_TABLE_VECTOR(&rows.items),
+                         .limit = lp_findings_top(findings, TOP_SHAPES), .all_in = "metrics.json" },
+                     out);
         add_coverage(&rows, out);
         add_sources(&rows, out);
     }

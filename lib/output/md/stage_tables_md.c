@@ -24,7 +24,8 @@ struct shown {
 struct shown_list {
     LP_VECTOR(struct shown) items;
     bool stages;  /* false: the outermost regions */
-    bool walls;   /* a row has a wall time */
+    bool walls;   /* a row is a region */
+    bool called;  /* a row has a call, complete or not: ncu sees none */
     bool timed;   /* a row has a complete call */
     bool busy;    /* a row has a busy time */
     bool warm_up; /* a row has a first call that is warm-up */
@@ -37,7 +38,7 @@ static void show_stage(const struct lp_findings *findings, const void *row, stru
     const llmperf_region_stats *region = &((const struct lp_region_finding *)row)->stats;
 
     lp_text_puts(out, region->depth > 0 && *region->path ? "↳ " : "");
-    lp_show_region(findings, row, out);
+    lp_show_region(findings, region->path, region->process_id, out);
 }
 
 /* Elapsed times; NULL: the clock is the host's. */
@@ -140,6 +141,7 @@ static int add_row(struct shown_list *list, const struct lp_findings *findings, 
         return 0;
     }
     list->walls = list->walls || *region->path;
+    list->called = list->called || region->instances + region->truncated > 0;
     list->timed = list->timed || region->instances > 0;
     list->busy = list->busy || region->gpu_busy_ms > 0;
     list->warm_up = list->warm_up || findings->regions.items[index].warm_up_ms > 0;
@@ -282,10 +284,10 @@ static void add_tables(const struct lp_findings *findings, const struct shown_li
     else if (!list->stages)
         lp_text_puts(out, "No stage was marked (prefill, decode_all, decode_step, vision); these "
                           "are the outermost regions, longest first.\n\n");
-    if (list->walls)
+    if (list->called)
         add_time_table(findings, list, rows, rows_of(findings, list, count, false, rows), out);
     if (findings->device_known && all > 0) {
-        lp_text_puts(out, "\n");
+        lp_text_puts(out, list->called || !list->walls ? "\n" : "");
         add_device_table(findings, list, rows, rows_of(findings, list, count, true, rows), out);
     }
     if (count < all)

@@ -2,14 +2,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/findings/limits/facts.h"
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/sections_md.h"
+#include "lib/output/md/table.h"
 #include "lib/profile/fields.h"
 #include "lib/record/stall_reasons.h"
 
-#define MOST_KERNELS 15u /* metrics.json has more */
-#define MOST_REASONS 3u  /* of a kernel */
+#define MOST_KERNELS 15u
+#define MOST_REASONS 3u /* of a kernel */
 
 static bool is_kernel(const struct lp_stall *a, const char *region, const char *name,
                       int32_t device, uint32_t process_id)
@@ -18,58 +18,49 @@ static bool is_kernel(const struct lp_stall *a, const char *region, const char *
            a->process_id == process_id;
 }
 
+static bool is_same_kernel(const struct lp_stall *a, const struct lp_stall *b)
+{
+    return is_kernel(a, b->region, b->name, b->device, b->process_id);
+}
+
 /* Rows of a kernel follow one another. */
-static size_t count_reasons(const struct lp_stall *rows, size_t count)
+static bool is_first(const struct lp_findings *findings, const void *row)
 {
-    size_t same = 1;
-
-    while (same < count &&
-           is_kernel(rows + same, rows->region, rows->name, rows->device, rows->process_id))
-        same++;
-    return same;
+    return row == lp_row_at(findings->profile, LP_ROW_STALL, 0) ||
+           !is_same_kernel(row, (const struct lp_stall *)row - 1);
 }
 
-static const struct lp_hot_instruction *find_hot(const llmperf_profile *profile,
-                                                 const struct lp_stall *stall)
+static void show_reasons(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_HOT_INSTRUCTION); i++) {
-        const struct lp_hot_instruction *row = lp_row_at(profile, LP_ROW_HOT_INSTRUCTION, i);
+    const struct lp_stall *first = row, *all = lp_row_at(findings->profile, LP_ROW_STALL, 0);
+    const struct lp_stall *end = all + lp_row_count(findings->profile, LP_ROW_STALL);
 
-        if (is_kernel(stall, row->region, row->name, row->device, row->process_id))
-            return row;
-    }
-    return NULL;
+    for (const struct lp_stall *at = first;
+         at < end && at < first + MOST_REASONS && is_same_kernel(first, at); at++)
+        lp_text_printf(out, "%s%s %.1f %%", at > first ? ", " : "", at->reason, 100 * at->share);
 }
 
-static void add_hot(const struct lp_hot_instruction *hot, struct lp_text *out)
+static void show_hot(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    if (!hot) {
-        lp_md_cell_text(out, LP_MD_UNKNOWN);
-        return;
+    const struct lp_hot_instruction *hot = NULL;
+
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_HOT_INSTRUCTION); i++) {
+        hot = lp_row_at(findings->profile, LP_ROW_HOT_INSTRUCTION, i);
+        if (is_kernel(row, hot->region, hot->name, hot->device, hot->process_id))
+            break;
+        hot = NULL;
     }
-    lp_text_puts(out, " ");
-    if (hot->source)
+    if (hot && hot->source)
         lp_md_code(out, hot->source);
-    else
+    else if (hot)
         lp_text_printf(out, "offset 0x%" PRIx64, hot->offset);
-    lp_text_printf(out, ", %.1f %%, %s |", 100 * hot->share, hot->reason);
+    if (hot)
+        lp_text_printf(out, ", %.1f %%, %s", 100 * hot->share, hot->reason);
+    else
+        lp_text_puts(out, LP_MD_UNKNOWN);
 }
 
-static void add_kernel(const llmperf_profile *profile, const struct lp_stall *rows, size_t count,
-                       struct lp_text *out)
-{
-    lp_text_puts(out, "|");
-    lp_md_cell_code(out, rows->short_name);
-    lp_md_cell_region_of(out, rows->region, lp_shown_process(profile, rows->process_id));
-    lp_md_cell_count(out, rows->kernel_samples);
-    for (size_t i = 0; i < count && i < MOST_REASONS; i++)
-        lp_text_printf(out, "%s%s %.1f %%", i ? ", " : " ", rows[i].reason, 100 * rows[i].share);
-    lp_text_puts(out, " |");
-    add_hot(find_hot(profile, rows), out);
-    lp_text_puts(out, "\n");
-}
-
-/* Of the reasons in the table. */
+/* Of the reasons with a share that counts. */
 static void add_meanings(const struct lp_stall *rows, size_t count, struct lp_text *out)
 {
     for (size_t i = 0; i < count; i++) {
@@ -85,25 +76,23 @@ static void add_meanings(const struct lp_stall *rows, size_t count, struct lp_te
 
 void lp_stalls_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    size_t count = lp_row_count(findings->profile, LP_ROW_STALL), end = 0;
-    const struct lp_stall *rows = lp_row_at(findings->profile, LP_ROW_STALL, 0);
+    static const struct lp_column columns[] = {
+        LP_COLUMN_CODE("Kernel", struct lp_stall, short_name),
+        LP_COLUMN_REGION_OF("Region", struct lp_stall, region, process_id),
+        LP_COLUMN("Samples", struct lp_stall, kernel_samples),
+        LP_COLUMN_WORDS("Most frequent reasons", show_reasons),
+        LP_COLUMN_WORDS("Hottest instruction", show_hot),
+    };
+    const struct lp_table table = { LP_TABLE_COLUMNS(columns),
+                                    LP_TABLE_ROWS(findings->profile, LP_ROW_STALL), .has = is_first,
+                                    .limit = MOST_KERNELS, .all_in = "metrics.json" };
 
-    if (count == 0)
+    if (table.row_count == 0)
         return;
-    lp_text_puts(out,
-                 "Why warps of a kernel did not issue their next "
-                 "instruction, from samples of some calls of each region (nested regions "
-                 "included).\n\n"
-                 "| Kernel | Region | Samples | Most frequent reasons | Hottest instruction |\n"
-                 "| --- | --- | ---: | --- | --- |\n");
-    for (unsigned kernels = 0; end < count && kernels < MOST_KERNELS; kernels++) {
-        size_t reasons = count_reasons(rows + end, count - end);
-
-        add_kernel(findings->profile, rows + end, reasons, out);
-        end += reasons;
-    }
+    lp_text_puts(out, "Why warps of a kernel did not issue their next "
+                      "instruction, from samples of some calls of each region (nested regions "
+                      "included).\n\n");
+    lp_table_add(findings, &table, out);
     lp_text_puts(out, "\n");
-    add_meanings(rows, end, out);
-    if (end < count)
-        lp_text_puts(out, "\nmetrics.json has all kernels that were sampled.\n");
+    add_meanings(table.rows, table.row_count, out);
 }

@@ -17,9 +17,7 @@ struct rows {
 
 static void add_word(struct lp_text *out, const struct lp_column *column, const char *text)
 {
-    if (column->kind == LP_CELL_REGION && (!text || !*text))
-        lp_text_puts(out, text ? "(no region)" : "(unknown launch)");
-    else if (!text)
+    if (!text)
         lp_text_puts(out, LP_MD_UNKNOWN);
     else if (column->kind == LP_CELL_TEXT)
         lp_md_text(out, text);
@@ -90,6 +88,12 @@ static void add_value(const struct lp_findings *findings, const struct lp_column
     case LP_CELL_SHOWN:
     case LP_CELL_WORDS:
         column->show(findings, row, out);
+        break;
+    case LP_CELL_REGION:
+        lp_show_region(
+            findings, *(const char *const *)member,
+            column->per ? *(const uint32_t *)(const void *)((const char *)row + column->per) : 0,
+            out);
         break;
     default:
         add_word(out, column, *(const char *const *)member);
@@ -219,16 +223,16 @@ void lp_pair_count(struct lp_text *out, const char *name, uint64_t value)
     lp_text_puts(out, "\n");
 }
 
-void lp_show_region(const struct lp_findings *findings, const void *row, struct lp_text *out)
+void lp_show_region(const struct lp_findings *findings, const char *path, uint32_t process_id,
+                    struct lp_text *out)
 {
-    const llmperf_region_stats *stats = &((const struct lp_region_finding *)row)->stats;
-    uint32_t process = lp_shown_process(findings->profile, stats->process_id);
+    uint32_t process = lp_shown_process(findings->profile, process_id);
 
-    if (!*stats->path) {
-        lp_text_puts(out, "(no region)");
+    if (!path || !*path) {
+        lp_text_puts(out, path ? "(no region)" : "(unknown launch)");
         return;
     }
-    lp_md_code(out, stats->path);
+    lp_md_code(out, path);
     if (process > 0)
         lp_text_printf(out, " of process %" PRIu32, process);
 }

@@ -23,7 +23,7 @@ enum lp_cell_kind {
     LP_CELL_DEVICE,   /* int32_t */
     LP_CELL_TEXT,     /* const char * */
     LP_CELL_CODE,     /* const char * */
-    LP_CELL_REGION,   /* const char *: a path */
+    LP_CELL_REGION,   /* const char *: a path, and its process if the profile has several */
     LP_CELL_SHOWN,    /* by `show`: a number */
     LP_CELL_WORDS     /* by `show`: words, aligned to the left like texts */
 };
@@ -33,7 +33,8 @@ struct lp_column {
     enum lp_cell_kind kind;
     size_t offset; /* of the member in the row */
     double factor; /* of a number; of a count, if it is not 1 */
-    size_t per;    /* RATIO: of the member that it is divided by; TIME, RATE: of its error */
+    size_t per;    /* RATIO: of the member that it is divided by; TIME, RATE: of its error;
+                      REGION: of its process_id, 0: not shown */
     enum lp_cell_kind per_kind;
     void (*show)(const struct lp_findings *findings, const void *row, struct lp_text *out);
 };
@@ -48,7 +49,7 @@ struct lp_column {
 
 /** A member of the row, by its type; a number or count times a factor; that divided by another
  * member; with the interval that follows from an error; an estimate; a duration, a text as code, or
- * the path of a region; a cell with a function, for a number or for words. */
+ * the path of a region, with its process; a cell with a function, for a number or for words. */
 #define LP_COLUMN_OF(...)                                                                          \
     {                                                                                              \
         __VA_ARGS__                                                                                \
@@ -70,8 +71,10 @@ struct lp_column {
     LP_COLUMN_AS(title, LP_CELL_DURATION, type, member, 1)
 #define LP_COLUMN_CODE(title, type, member)   LP_COLUMN_AS(title, LP_CELL_CODE, type, member, 1)
 #define LP_COLUMN_REGION(title, type, member) LP_COLUMN_AS(title, LP_CELL_REGION, type, member, 1)
-#define LP_COLUMN_NUMBER(title, show)         LP_COLUMN_OF(title, LP_CELL_SHOWN, 0, 1, 0, 0, show)
-#define LP_COLUMN_WORDS(title, show)          LP_COLUMN_OF(title, LP_CELL_WORDS, 0, 1, 0, 0, show)
+#define LP_COLUMN_REGION_OF(title, type, member, process)                                          \
+    LP_COLUMN_OF(title, LP_CELL_REGION, offsetof(type, member), 1, offsetof(type, process), 0, NULL)
+#define LP_COLUMN_NUMBER(title, show) LP_COLUMN_OF(title, LP_CELL_SHOWN, 0, 1, 0, 0, show)
+#define LP_COLUMN_WORDS(title, show)  LP_COLUMN_OF(title, LP_CELL_WORDS, 0, 1, 0, 0, show)
 
 /** Columns without a known value are left out. */
 struct lp_table {
@@ -109,7 +112,8 @@ void lp_md_time(struct lp_text *out, double ms);
 /** What limits a struct lp_region_finding. */
 void lp_show_bound(const struct lp_findings *findings, const void *row, struct lp_text *out);
 
-/** The path and the process of a struct lp_region_finding. */
-void lp_show_region(const struct lp_findings *findings, const void *row, struct lp_text *out);
+/** The path of a region ("": none, NULL: not known), and its process if the profile has several. */
+void lp_show_region(const struct lp_findings *findings, const char *path, uint32_t process_id,
+                    struct lp_text *out);
 
 #endif

@@ -15,30 +15,33 @@
 #include "lib/output/md/table.h"
 #include "llmperf/sys/hardware.h"
 
-/* "bf16 989.4 TFLOP/s (table; measured: 812.0)" */
-static void add_limit(struct lp_text *out, const char *name, const char *unit,
-                      const llmperf_hardware_value *value, double measured)
+void lp_limit_md(struct lp_text *out, const char *name, const char *unit,
+                 const llmperf_hardware_value *value)
 {
     lp_text_puts(out, "- ");
     lp_md_text(out, name);
     lp_text_puts(out, ": ");
     lp_md_number(out, value->value);
     lp_text_printf(out, " %s", unit);
-    if (value->source)
-        lp_text_printf(out, " (%s, confidence %s", llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
-                       llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence));
-    if (value->source) {
-        lp_text_puts(out, ": ");
-        lp_md_text(out, value->source);
-        lp_text_puts(out, ")");
-    }
+    if (!value->source)
+        return;
+    lp_text_printf(out, " (%s, confidence %s: ", llmperf_name(LLMPERF_NAME_ORIGIN, value->origin),
+                   llmperf_name(LLMPERF_NAME_CONFIDENCE, value->confidence));
+    lp_md_text(out, value->source);
+    lp_text_puts(out, ")");
+}
+
+static void add_limit(struct lp_text *out, const char *name, const char *unit,
+                      const llmperf_hardware_value *value, double measured)
+{
+    lp_limit_md(out, name, unit, value);
     if (!isnan(measured))
         lp_text_printf(out, "; measured: %s, %s %% of it", LP_NUMBER(measured, 4),
                        LP_NUMBER(100 * measured / value->value, 3));
     lp_text_puts(out, "\n");
 }
 
-void lp_limits_md(const struct lp_findings *findings, struct lp_text *out)
+static void add_limits(const struct lp_findings *findings, struct lp_text *out)
 {
     const struct lp_limits *limits = &findings->limits;
     const char *measured = llmperf_hardware_measured(limits->hardware);
@@ -130,7 +133,7 @@ static void add_regions(const struct lp_findings *findings, const struct lp_show
                         struct lp_text *out)
 {
     static const struct lp_column columns[] = {
-        LP_COLUMN_WORDS("Region", lp_show_region),
+        LP_COLUMN_REGION_OF("Region", struct lp_region_finding, stats.path, stats.process_id),
         LP_COLUMN("GPU", struct lp_region_finding, stats.device),
         LP_COLUMN("Lower bound ms", struct lp_region_finding, use.time_floor_ms),
         LP_COLUMN("Time / bound", struct lp_region_finding, use.wall_ratio),
@@ -252,7 +255,7 @@ static void add_kernels(const struct lp_findings *findings, struct lp_text *out)
 
 void lp_use_md(const struct lp_findings *findings, struct lp_text *out)
 {
-    lp_limits_md(findings, out);
+    add_limits(findings, out);
     lp_text_puts(out, "\n");
     add_use(findings, out);
     add_kernels(findings, out);

@@ -6,9 +6,7 @@
 #include "lib/output/format/markdown.h"
 #include "lib/output/md/headline_md.h"
 #include "lib/output/md/sections_md.h"
-
-/* Parts below this share of the elapsed time are one row. */
-#define SMALL_SHARE 0.02
+#include "llmperf/region.h"
 
 void lp_part_name_md(const struct lp_waterfall_part *part, struct lp_text *out)
 {
@@ -43,7 +41,7 @@ static void add_row(const struct lp_waterfall *waterfall, const struct lp_waterf
     lp_md_cell_number(out, 100 * part->ms / waterfall->elapsed_ms);
     lp_md_cell_number(out, part->busy_ms);
     lp_md_cell_number(out, part->bound_ms);
-    lp_md_cell_number(out, part->busy_ms / part->bound_ms);
+    lp_md_cell_number(out, lp_part_is_small(part) ? (double)NAN : part->busy_ms / part->bound_ms);
     lp_text_puts(out, " ");
     if (part->kernel)
         lp_md_code(out, part->kernel);
@@ -71,13 +69,13 @@ static void add_waterfall(const struct lp_waterfall *waterfall, bool sampled, st
     for (size_t i = 0; i < waterfall->parts.count; i++) {
         const struct lp_waterfall_part *part = &waterfall->parts.items[i];
 
-        if (fabs(part->ms) < SMALL_SHARE * waterfall->elapsed_ms)
+        if (fabs(part->ms) < LP_SMALL_PART * waterfall->elapsed_ms)
             small_ms += part->ms;
         else
             add_row(waterfall, part, out);
     }
     if (fabs(small_ms) > 0) {
-        lp_text_puts(out, "| Parts below 2 % |");
+        lp_text_printf(out, "| Parts below %s %% |", LP_NUMBER(100 * LP_SMALL_PART, 1));
         lp_md_cell_number(out, small_ms);
         lp_md_cell_number(out, 100 * small_ms / waterfall->elapsed_ms);
         lp_text_puts(out, " – | – | – | – |\n");
@@ -106,14 +104,26 @@ const struct lp_waterfall *lp_main_waterfall(const struct lp_findings *findings)
     return longest;
 }
 
+static const char *why_none(const struct lp_findings *findings)
+{
+    bool stages = false;
+
+    for (size_t i = 0; i < findings->regions.count; i++)
+        stages |= findings->regions.items[i].stats.kind == LLMPERF_REGION_STAGE;
+    if (!stages)
+        return "no stage was marked (prefill, decode_all, decode_step, vision)";
+    return findings->stages.count == 0 && findings->ncu_kernels.rows.count > 0
+               ? "ncu measured kernels or ranges one by one, not calls of stages; see below"
+               : "no call of a stage has device work of its own: none was recorded, or calls ran "
+                 "at the same time";
+}
+
 void lp_waterfall_md(const struct lp_findings *findings, struct lp_text *out)
 {
     const struct lp_waterfall *row = lp_main_waterfall(findings);
 
     if (!row) {
-        lp_text_puts(out,
-                     "Unknown: no call of a stage has device work of its own: none was recorded, "
-                     "or calls ran at the same time.\n");
+        lp_text_printf(out, "Unknown: %s.\n", why_none(findings));
         return;
     }
     add_waterfall(row, lp_is_sampled(findings->profile), out);

@@ -27,7 +27,7 @@ void lp_counter_totals_free(struct lp_counter_totals *totals)
     if (!totals)
         return;
     lp_sample_regions_free(totals->samples);
-    lp_stalls_free(totals->stalls);
+    lp_stall_sums_clear(&totals->stalls);
     lp_vector_clear(&totals->columns);
     lp_vector_clear(&totals->rows);
     lp_vector_clear(&totals->sums);
@@ -72,11 +72,10 @@ void lp_counter_totals_plan(struct lp_counter_totals *totals, const struct lp_co
     if (strcmp(plan->method, "pm") == 0)
         totals->samples = lp_sample_regions_create(plan);
     if (strcmp(plan->method, "pc") == 0)
-        totals->stalls = lp_stalls_create(plan->count);
+        totals->stalls.columns = plan->count;
     if (!keep_columns(totals, plan) || !totals->plan.chip || !totals->plan.preset ||
         !totals->plan.method || !totals->plan.replay ||
-        (!totals->samples && strcmp(plan->method, "pm") == 0) ||
-        (!totals->stalls && strcmp(plan->method, "pc") == 0))
+        (!totals->samples && strcmp(plan->method, "pm") == 0))
         totals->failed = true;
     totals->plan.columns = totals->columns.items;
 }
@@ -154,7 +153,7 @@ void lp_counter_totals_fact(struct lp_counter_totals *totals, const struct lp_co
         return;
     }
     if (fact->kind == LP_COUNTER_STALL) {
-        if (totals->stalls && lp_stalls_add(totals->stalls, fact, values) < 0)
+        if (totals->stalls.columns > 0 && lp_stall_sums_add(&totals->stalls, fact, values) < 0)
             totals->failed = true;
         return;
     }
@@ -268,7 +267,7 @@ static int put_rows(struct writer *writer)
         const char *path = path_of(writer, row->node);
 
         if (!path)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         for (size_t c = 0; c < totals->columns.count && status == 0; c++)
             status = put_sum(writer, row, c, path);
     }
@@ -332,7 +331,7 @@ static int put_samples(struct writer *writer)
 
         lp_sample_regions_row(samples, i, &row);
         if (!(path = path_of(writer, row.node)))
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
         status = put_sampled(writer, &row, path, row.host ? "sampled_host_time" : "sampled_time",
                              "ns", row.time_ns);
         for (size_t c = 0; c < writer->totals->columns.count && status == 0; c++)
@@ -398,9 +397,9 @@ int lp_counter_totals_add(const struct lp_counter_totals *totals, uint32_t proce
     if ((status = put_rows(&writer)) == 0 && (status = put_samples(&writer)) == 0 &&
         (status = note_skips(&writer)) == 0)
         status = note_samples(&writer);
-    if (status == 0 && totals->stalls)
+    if (status == 0 && totals->stalls.columns > 0)
         status =
-            lp_stalls_freeze(totals->stalls, &totals->plan, totals->names, process_id, profile);
+            lp_stalls_freeze(&totals->stalls, &totals->plan, totals->names, process_id, profile);
     if (status == 0 && failed)
         status = lp_profile_problem(profile, "out of memory: hardware counters are missing");
     lp_text_clear(&writer.path);

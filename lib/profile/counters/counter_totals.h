@@ -40,7 +40,7 @@ struct lp_counter_totals {
     LP_VECTOR(struct lp_counter_skip) skips;
     struct lp_hashmap row_index, skip_index;
     struct lp_sample_regions *samples; /* NULL: counters are not sampled */
-    struct lp_stalls *stalls;          /* NULL: instructions are not sampled */
+    struct lp_stall_sums stalls;       /* no columns: instructions are not sampled */
     bool failed;
 };
 

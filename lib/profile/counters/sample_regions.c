@@ -114,14 +114,10 @@ void lp_sample_regions_free(struct lp_sample_regions *regions)
 
 static struct region *find_region(struct lp_sample_regions *regions, uint32_t node)
 {
-    struct region none = { 0 };
+    struct region *region = lp_vector_at(&regions->regions, node);
 
-    while (regions->regions.count <= node)
-        if (lp_vector_push(&regions->regions, none) < 0) {
-            regions->failed = true;
-            return NULL;
-        }
-    return &regions->regions.items[node];
+    regions->failed |= !region;
+    return region;
 }
 
 static bool open_basis(struct lp_sample_regions *regions, struct region *region,
@@ -233,7 +229,7 @@ static int compare_intervals(const void *a, const void *b)
 {
     const struct interval *left = a, *right = b;
 
-    return (left->start > right->start) - (left->start < right->start);
+    return LP_ORDER(left->start, right->start);
 }
 
 static void fold_intervals(struct lp_sample_regions *regions, intervals *list, uint64_t until,
@@ -241,8 +237,7 @@ static void fold_intervals(struct lp_sample_regions *regions, intervals *list, u
 {
     size_t kept = 0;
 
-    if (list->count > 0)
-        qsort(list->items, list->count, sizeof(*list->items), compare_intervals);
+    lp_vector_sort(list, compare_intervals);
     for (size_t i = 0; i < list->count; i++) {
         const struct interval *interval = &list->items[i];
 
@@ -396,14 +391,11 @@ void lp_sample_regions_activities(struct lp_sample_regions *regions,
 
 static struct host_stack *find_stack(struct lp_sample_regions *regions, uint32_t thread)
 {
-    struct host_stack *none = NULL;
+    struct host_stack **place = lp_vector_at(&regions->stacks, thread);
 
-    while (regions->stacks.count <= thread)
-        if (lp_vector_push(&regions->stacks, none) < 0)
-            return NULL;
-    if (!regions->stacks.items[thread])
-        regions->stacks.items[thread] = calloc(1, sizeof(struct host_stack));
-    return regions->stacks.items[thread];
+    if (place && !*place)
+        *place = calloc(1, sizeof(**place));
+    return place ? *place : NULL;
 }
 
 void lp_sample_regions_host(struct lp_sample_regions *regions, uint32_t thread,

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/vector.h"
@@ -13,21 +12,6 @@
 #include "lib/record/paths.h"
 #include "lib/record/stall_reasons.h"
 
-struct instruction {
-    uint64_t offset;
-    uint32_t node, name, source;
-    uint16_t device;
-    double samples;
-    size_t values; /* by column */
-};
-
-struct lp_stalls {
-    size_t columns;
-    LP_VECTOR(struct instruction) rows;
-    LP_VECTOR(double) values;
-    struct lp_hashmap index;
-};
-
 /* The instructions of a kernel in a region: a part of the sorted list. */
 struct kernel {
     size_t first, count;
@@ -35,112 +19,46 @@ struct kernel {
 };
 
 struct freezer {
-    const struct lp_stalls *stalls;
+    const struct lp_stall_sums *stalls;
     const struct lp_counter_plan *plan;
     const struct lp_names *names;
     uint32_t process_id;
     llmperf_profile *profile;
-    LP_VECTOR(struct instruction) rows; /* by kernel, then by samples */
+    LP_VECTOR(struct lp_stall_sum) rows; /* by kernel, then by samples */
     LP_VECTOR(struct kernel) kernels;
-    struct lp_text path;
     double *sums; /* by column, of one kernel */
 };
 
-struct lp_stalls *lp_stalls_create(size_t columns)
-{
-    struct lp_stalls *stalls = calloc(1, sizeof(*stalls));
-
-    if (stalls)
-        stalls->columns = columns;
-    return stalls;
-}
-
-void lp_stalls_free(struct lp_stalls *stalls)
-{
-    if (!stalls)
-        return;
-    lp_vector_clear(&stalls->rows);
-    lp_vector_clear(&stalls->values);
-    lp_hashmap_clear(&stalls->index);
-    free(stalls);
-}
-
-/* Offsets are below 2^48, the one of instructions without a row has all bits set. */
-static uint64_t key_of(const struct lp_counter_fact *fact)
-{
-    return fact->offset << 16 | fact->device;
-}
-
-static struct instruction *find(struct lp_stalls *stalls, const struct lp_counter_fact *fact)
-{
-    uint64_t kernel = (uint64_t)fact->node << 32 | fact->name;
-    uint32_t row = lp_hashmap_get(&stalls->index, kernel, key_of(fact));
-    struct instruction fresh = { fact->offset, fact->node, fact->name,          fact->source,
-                                 fact->device, 0,          stalls->values.count };
-
-    if (row != LP_HASHMAP_NONE)
-        return &stalls->rows.items[row];
-    row = (uint32_t)stalls->rows.count;
-    if (lp_vector_reserve(&stalls->values, stalls->columns) < 0 ||
-        lp_vector_push(&stalls->rows, fresh) < 0 ||
-        lp_hashmap_put(&stalls->index, kernel, key_of(fact), row) < 0)
-        return NULL;
-    memset(stalls->values.items + stalls->values.count, 0,
-           stalls->columns * sizeof(*stalls->values.items));
-    stalls->values.count += stalls->columns;
-    return &stalls->rows.items[row];
-}
-
-int lp_stalls_add(struct lp_stalls *stalls, const struct lp_counter_fact *fact,
-                  const double *values)
-{
-    struct instruction *row = find(stalls, fact);
-
-    if (!row)
-        return LLMPERF_ENOMEM;
-    row->source = fact->source; /* it may have become known */
-    for (size_t i = 0; i < stalls->columns; i++) {
-        stalls->values.items[row->values + i] += values[i];
-        row->samples += values[i];
-    }
-    return 0;
-}
-
 /* Rows of a profile */
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int compare_kernel_of(const struct lp_stall_sum *a, const struct lp_stall_sum *b)
 {
-    return (a > b) - (a < b);
-}
+    int order = LP_ORDER(a->node, b->node);
 
-static int compare_kernel_of(const struct instruction *a, const struct instruction *b)
-{
-    int order = compare_numbers(a->node, b->node);
-
-    order = order ? order : compare_numbers(a->name, b->name);
-    return order ? order : compare_numbers(a->device, b->device);
+    order = order ? order : LP_ORDER(a->name, b->name);
+    return order ? order : LP_ORDER(a->device, b->device);
 }
 
 static int compare_rows(const void *left, const void *right)
 {
-    const struct instruction *a = left, *b = right;
+    const struct lp_stall_sum *a = left, *b = right;
     int order = compare_kernel_of(a, b);
 
-    order = order ? order : (a->samples < b->samples) - (a->samples > b->samples);
-    return order ? order : compare_numbers(a->offset, b->offset);
+    order = order ? order : LP_ORDER(b->samples, a->samples);
+    return order ? order : LP_ORDER(a->offset, b->offset);
 }
 
 static int compare_kernels(const void *left, const void *right)
 {
     const struct kernel *a = left, *b = right;
-    int order = (a->samples < b->samples) - (a->samples > b->samples);
+    int order = LP_ORDER(b->samples, a->samples);
 
-    return order ? order : compare_numbers(a->first, b->first);
+    return order ? order : LP_ORDER(a->first, b->first);
 }
 
 static int list_kernels(struct freezer *freezer)
 {
-    const struct lp_stalls *stalls = freezer->stalls;
+    const struct lp_stall_sums *stalls = freezer->stalls;
 
     if (stalls->rows.count == 0)
         return 0;
@@ -149,9 +67,9 @@ static int list_kernels(struct freezer *freezer)
     memcpy(freezer->rows.items, stalls->rows.items,
            stalls->rows.count * sizeof(*stalls->rows.items));
     freezer->rows.count = stalls->rows.count;
-    qsort(freezer->rows.items, freezer->rows.count, sizeof(*freezer->rows.items), compare_rows);
+    lp_vector_sort(&freezer->rows, compare_rows);
     for (size_t i = 0; i < freezer->rows.count; i++) {
-        const struct instruction *row = &freezer->rows.items[i];
+        const struct lp_stall_sum *row = &freezer->rows.items[i];
         struct kernel *last;
 
         if ((i == 0 || compare_kernel_of(row - 1, row) != 0) &&
@@ -161,19 +79,18 @@ static int list_kernels(struct freezer *freezer)
         last->count++;
         last->samples += row->samples;
     }
-    qsort(freezer->kernels.items, freezer->kernels.count, sizeof(*freezer->kernels.items),
-          compare_kernels);
+    lp_vector_sort(&freezer->kernels, compare_kernels);
     return 0;
 }
 
-static const double *values_of(const struct freezer *freezer, const struct instruction *row)
+static const double *values_of(const struct freezer *freezer, const struct lp_stall_sum *row)
 {
     return freezer->stalls->values.items + row->values;
 }
 
 static int put_reasons(struct freezer *freezer, const struct kernel *kernel, struct lp_stall row)
 {
-    const struct instruction *first = &freezer->rows.items[kernel->first];
+    const struct lp_stall_sum *first = &freezer->rows.items[kernel->first];
     int status = 0;
 
     memset(freezer->sums, 0, freezer->stalls->columns * sizeof(*freezer->sums));
@@ -190,7 +107,7 @@ static int put_reasons(struct freezer *freezer, const struct kernel *kernel, str
     return status;
 }
 
-static size_t top_column(const struct freezer *freezer, const struct instruction *instruction)
+static size_t top_column(const struct freezer *freezer, const struct lp_stall_sum *instruction)
 {
     const double *values = values_of(freezer, instruction);
     size_t top = 0;
@@ -200,7 +117,7 @@ static size_t top_column(const struct freezer *freezer, const struct instruction
     return top;
 }
 
-static int put_instruction(struct freezer *freezer, const struct instruction *instruction,
+static int put_instruction(struct freezer *freezer, const struct lp_stall_sum *instruction,
                            const struct lp_stall *kernel)
 {
     const char *source = lp_names_text(freezer->names, instruction->source);
@@ -225,18 +142,14 @@ static int put_instruction(struct freezer *freezer, const struct instruction *in
 
 static int put_kernel(struct freezer *freezer, const struct kernel *kernel)
 {
-    const struct instruction *first = &freezer->rows.items[kernel->first];
+    const struct lp_stall_sum *first = &freezer->rows.items[kernel->first];
     const char *name = lp_names_text(freezer->names, first->name);
     struct lp_stall row = { .device = first->device,
                             .process_id = freezer->process_id,
                             .kernel_samples = (uint64_t)kernel->samples };
     int status;
 
-    freezer->path.length = 0;
-    lp_text_puts(&freezer->path, "");
-    lp_path_print(&freezer->path, first->node);
-    if (freezer->path.failed ||
-        !(row.region = lp_profile_text(freezer->profile, freezer->path.bytes)) ||
+    if (!(row.region = lp_profile_path(freezer->profile, first->node)) ||
         !(row.name = lp_profile_text(freezer->profile, name ? name : "")))
         return LLMPERF_ENOMEM;
     status = put_reasons(freezer, kernel, row);
@@ -245,18 +158,11 @@ static int put_kernel(struct freezer *freezer, const struct kernel *kernel)
     return status;
 }
 
-int lp_stalls_freeze(const struct lp_stalls *stalls, const struct lp_counter_plan *plan,
+int lp_stalls_freeze(const struct lp_stall_sums *stalls, const struct lp_counter_plan *plan,
                      const struct lp_names *names, uint32_t process_id, llmperf_profile *profile)
 {
-    struct freezer freezer = { stalls,
-                               plan,
-                               names,
-                               process_id,
-                               profile,
-                               { 0 },
-                               { 0 },
-                               { NULL, 0, 0, false },
-                               calloc(stalls->columns, sizeof(double)) };
+    struct freezer freezer = { stalls,  plan,  names, process_id,
+                               profile, { 0 }, { 0 }, calloc(stalls->columns, sizeof(double)) };
     int status = freezer.sums ? 0 : LLMPERF_ENOMEM;
 
     if (status == 0 && stalls->rows.count > 0)
@@ -270,7 +176,6 @@ int lp_stalls_freeze(const struct lp_stalls *stalls, const struct lp_counter_pla
                                      freezer.kernels.count, LP_STALL_KERNELS);
     lp_vector_clear(&freezer.rows);
     lp_vector_clear(&freezer.kernels);
-    lp_text_clear(&freezer.path);
     free(freezer.sums);
     return status < 0 ? lp_out_of_memory() : 0;
 }
@@ -285,12 +190,12 @@ static int compare_stalls(const void *left, const void *right)
 
     memcpy(&a, left, sizeof(a));
     memcpy(&b, right, sizeof(b));
-    order = compare_numbers(a.process_id, b.process_id);
+    order = LP_ORDER(a.process_id, b.process_id);
     order = order ? order : lp_compare_paths(a.region, b.region);
-    order = order ? order : compare_numbers(b.kernel_samples, a.kernel_samples);
+    order = order ? order : LP_ORDER(b.kernel_samples, a.kernel_samples);
     order = order ? order : strcmp(a.name, b.name);
     order = order ? order : a.device - b.device;
-    order = order ? order : compare_numbers(b.samples, a.samples);
+    order = order ? order : LP_ORDER(b.samples, a.samples);
     return order ? order : strcmp(a.reason, b.reason);
 }
 

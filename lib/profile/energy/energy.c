@@ -122,14 +122,17 @@ static double mean_power(const struct lp_gpu_sample *a, const struct lp_gpu_samp
                                                : (double)NAN;
 }
 
+/* Between the knot before and this one. */
+static double power_before(const struct lp_energy_knot *knot)
+{
+    return (knot->joules - knot[-1].joules) * 1e9 / (double)(knot->time_ns - knot[-1].time_ns);
+}
+
 static double last_power(const struct lp_energy_gpu *gpu)
 {
-    const struct lp_energy_knot *knots = gpu->curve.knots.items;
     size_t count = gpu->curve.knots.count;
 
-    return count < 2 ? (double)NAN
-                     : (knots[count - 1].joules - knots[count - 2].joules) * 1e9 /
-                           (double)(knots[count - 1].time_ns - knots[count - 2].time_ns);
+    return count < 2 ? (double)NAN : power_before(&gpu->curve.knots.items[count - 1]);
 }
 
 /* Energy since the last knot; NaN: not known yet. After a reset it is that of the power. */
@@ -378,10 +381,8 @@ double lp_energy_stage_error(const struct lp_energy *energy, const struct lp_ene
 
 double lp_energy_total_error(const struct lp_energy_gpu *gpu)
 {
-    const struct lp_energy_knot *knots = gpu->curve.knots.items;
-    double first = gpu->curve.knots.count < 2 ? (double)NAN
-                                              : (knots[1].joules - knots[0].joules) * 1e9 /
-                                                    (double)(knots[1].time_ns - knots[0].time_ns);
+    double first =
+        gpu->curve.knots.count < 2 ? (double)NAN : power_before(&gpu->curve.knots.items[1]);
 
     return (double)lp_energy_curve_lag(&gpu->curve) / 1e9 * (first + last_power(gpu));
 }

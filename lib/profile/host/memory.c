@@ -28,12 +28,10 @@ static void add_event(struct lp_memory *memory, const struct lp_memory_event *ev
 /* NULL without memory. */
 static struct lp_memory_pending *pending_of(struct lp_memory *memory, uint32_t thread)
 {
-    while (memory->pending.count <= thread)
-        if (lp_vector_push(&memory->pending, (struct lp_memory_pending){ { 0 } }) < 0) {
-            memory->failed = true;
-            return NULL;
-        }
-    return &memory->pending.items[thread];
+    struct lp_memory_pending *pending = lp_vector_at(&memory->pending, thread);
+
+    memory->failed |= !pending;
+    return pending;
 }
 
 void lp_memory_record(struct lp_memory *memory, uint32_t thread, const struct lp_record *record)
@@ -347,7 +345,7 @@ static int compare_events(const void *left, const void *right)
 
     if (a->time_ns != b->time_ns)
         return a->time_ns < b->time_ns ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
+    return LP_ORDER(a->order, b->order);
 }
 
 void lp_memory_settle(struct lp_memory *memory, uint64_t until_ns)

@@ -344,12 +344,7 @@ static void push_event(struct lp_serving *serving, struct lp_serving_event event
 
 static struct lp_serving_thread *find_thread(struct lp_serving *serving, uint32_t index)
 {
-    static const struct lp_serving_thread fresh = { 0 };
-
-    while (serving->threads.count <= index)
-        if (lp_vector_push(&serving->threads, fresh) < 0)
-            return NULL;
-    return &serving->threads.items[index];
+    return lp_vector_at(&serving->threads, index);
 }
 
 static void leave_prefill(struct lp_serving *serving, struct lp_serving_thread *thread,
@@ -394,14 +389,12 @@ static void take_step(struct lp_serving *serving, uint32_t index, struct lp_serv
 static void take_region(struct lp_serving *serving, uint32_t index,
                         struct lp_serving_thread *thread, const struct lp_record *record)
 {
-    const char *label;
-
     if (lp_path_kind(record->node) != LLMPERF_REGION_STAGE)
         return;
-    label = lp_path_get(record->node)->label;
-    if (strcmp(label, "LLM@prefill") == 0)
+    if (lp_path_has_label(record->node, "LLM@prefill"))
         take_prefill(serving, thread, record);
-    else if (strcmp(label, "LLM@decode_step") == 0)
+    else if (lp_path_has_label(record->node, "LLM@decode_step") ||
+             lp_path_has_label(record->node, "LLM@mixed_step"))
         take_step(serving, index, thread, record);
 }
 
@@ -461,9 +454,9 @@ void lp_serving_host(struct lp_serving *serving, uint32_t thread, const struct l
 static int compare_events(const void *left, const void *right)
 {
     const struct lp_serving_event *a = left, *b = right;
-    int order = (a->time_ns > b->time_ns) - (a->time_ns < b->time_ns);
+    int order = LP_ORDER(a->time_ns, b->time_ns);
 
-    return order ? order : (a->order > b->order) - (a->order < b->order);
+    return order ? order : LP_ORDER(a->order, b->order);
 }
 
 void lp_serving_settle(struct lp_serving *serving, uint64_t until_ns)

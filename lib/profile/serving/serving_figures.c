@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lib/base/vector.h"
 #include "lib/profile/fields.h"
 
 #define DEVICES 65536u
@@ -27,7 +28,7 @@ const char *lp_finish_word(uint32_t reason)
 {
     static const char *const words[] = { "other", "stop", "length", "aborted", "failed" };
 
-    return reason < sizeof(words) / sizeof(words[0]) ? words[reason] : words[0];
+    return reason < LP_LENGTH(words) ? words[reason] : words[0];
 }
 
 static const llmperf_latency *find_latency(const llmperf_profile *profile, const char *key)

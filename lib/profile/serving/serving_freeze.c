@@ -52,7 +52,7 @@ static int add_latency(const struct lp_distribution *distribution, const char *n
     row.stats.min_ms = (double)distribution->min_ns / 1e6;
     row.stats.max_ms = (double)distribution->max_ns / 1e6;
     if (lp_profile_histogram(profile, &distribution->histogram, &row.histogram) < 0)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     return lp_vector_push(&profile->latencies, row);
 }
 
@@ -170,7 +170,7 @@ static int compare_slow(const void *left, const void *right)
 
     if (order || value_of(a) != value_of(b))
         return order ? order : value_of(a) > value_of(b) ? -1 : 1;
-    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+    return LP_ORDER(a->begin_ns, b->begin_ns);
 }
 
 /* Of several runs there are more of them. */
@@ -199,9 +199,7 @@ int lp_profile_derive_requests(llmperf_profile *profile)
     derive_rates(&profile->requests.items[0]);
     for (size_t i = 0; i < profile->latencies.count && status == 0; i++)
         status = derive_latency(&profile->latencies.items[i]);
-    if (profile->slow_requests.count > 0)
-        qsort(profile->slow_requests.items, profile->slow_requests.count,
-              sizeof(*profile->slow_requests.items), compare_slow);
+    lp_vector_sort(&profile->slow_requests, compare_slow);
     cut_slow(profile);
     return status;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +29,7 @@ static int split_metrics(const char *text, struct lp_counter_preset **preset_out
     if (!copy)
         return lp_out_of_memory();
     for (char *metric = strtok_r(copy, ",", &rest); metric; metric = strtok_r(NULL, ",", &rest))
-        if (count < sizeof(metrics) / sizeof(metrics[0]))
+        if (count < LP_LENGTH(metrics))
             metrics[count++] = metric;
     status =
         lp_counter_preset_raw(metrics, count, pm ? LP_COUNTER_PM : LP_COUNTER_RANGE, preset_out);
@@ -69,36 +68,31 @@ int lp_counter_preset_find(const char *name, struct lp_counter_preset **preset_o
     return read_by_name(name, preset_out);
 }
 
-static int is_preset(const struct dirent *entry)
+static int add_preset(void *context, const char *path)
 {
-    size_t length = strlen(entry->d_name);
+    const char *name = strrchr(path, '/') + 1;
 
-    return length > 5 && strcmp(entry->d_name + length - 5, ".yaml") == 0;
+    lp_text_printf(context, "%.*s\n", (int)(strlen(name) - strlen(".yaml")), name);
+    return 0;
 }
 
 int llmperf_counters_presets(char **text_out)
 {
     struct lp_text text = { NULL, 0, 0, false };
-    const char *folder = llmperf_config_dir();
-    struct dirent **entries;
-    char *path;
-    int count;
+    const char *data = llmperf_config_dir();
+    char *folder;
+    int status;
 
     if (!text_out)
         return lp_error(LLMPERF_EINVAL, "text_out is required");
-    if (!folder)
+    if (!data)
         return LLMPERF_ENOENT; /* it said why */
-    if (!(path = lp_path_join(folder, FOLDER)))
+    if (!(folder = lp_path_join(data, FOLDER)))
         return lp_out_of_memory();
-    count = scandir(path, &entries, is_preset, alphasort);
-    free(path);
-    if (count < 0)
-        return lp_error(LLMPERF_ENOENT, "folder not found: " FOLDER " in %s", folder);
-    for (int i = 0; i < count; i++) {
-        lp_text_printf(&text, "%.*s\n", (int)strlen(entries[i]->d_name) - 5, entries[i]->d_name);
-        free(entries[i]);
-    }
-    free(entries);
+    status = lp_folder_visit_yaml(folder, add_preset, &text);
+    free(folder);
+    if (status < 0)
+        return status;
     lp_text_puts(&text, "");
     return lp_text_take(&text, text_out);
 }

@@ -94,7 +94,7 @@ static int read_words(struct parsed *parsed, const char *words)
 
     *parsed = (struct parsed){ .copy = lp_text_copy(words ? words : "") };
     if (!parsed->copy)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     for (char *word = strtok_r(parsed->copy, " \t\n", &rest); word && status == 0;
          word = strtok_r(NULL, " \t\n", &rest))
         status = read_word(parsed, word);
@@ -120,11 +120,13 @@ static int check(const struct parsed *parsed, const struct lp_counter_preset *pr
         return lp_error(LLMPERF_EINVAL, "counters: budget= is for range profiling; %s",
                         pm ? "sampling costs the program no time"
                            : "with replay=kernel choose fewer regions with include=");
-    if (!pm && !pc && tier == LLMPERF_TIER_LIGHT)
+    if (!pm && tier == LLMPERF_TIER_LIGHT)
         return lp_error(LLMPERF_EINVAL,
-                        "counters: preset %s stops the program at each region, which tier light "
-                        "does not allow; use preset live, or tier counters",
-                        preset->name);
+                        "counters: preset %s %s, which tier light does not allow; use preset live, "
+                        "or tier counters",
+                        preset->name,
+                        pc ? "needs the records of all kernels"
+                           : "stops the program at each region");
     return 0;
 }
 

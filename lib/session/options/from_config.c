@@ -91,7 +91,7 @@ static int keep(const llmperf_config *config, struct lp_session_config *kept)
     if ((status = check_named(config, dtype)) < 0)
         return status;
     if (dtype && !(kept->dtype = lp_text_copy(dtype)))
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     if (manifest && (status = keep_inputs(config, manifest, kept)) < 0)
         return status;
     status = llmperf_config_document(config, "", LLMPERF_CONFIG_YAML, &kept->text);

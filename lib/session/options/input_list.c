@@ -57,7 +57,7 @@ static int copy_row(llmperf_input *row, const llmperf_input *input)
     row->kind = lp_text_copy(input->kind);
     if ((input->path && !row->path) || !row->name || (input->kind && !row->kind)) {
         clear_row(row);
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     }
     if (!row->path || stat(row->path, &info) < 0 || !S_ISREG(info.st_mode))
         return 0;

@@ -15,7 +15,7 @@
 static int copy(char **out, const char *text)
 {
     *out = lp_text_copy(text);
-    return text && !*out ? lp_error(LLMPERF_ENOMEM, "out of memory") : 0;
+    return text && !*out ? lp_out_of_memory() : 0;
 }
 
 /* Absolute, because the program may change its working directory. */
@@ -27,7 +27,7 @@ static int choose_folder(struct lp_options *options, const char *run_dir, const 
     options->run_dir = folder && !run_dir ? lp_path_join(folder, options->run_id) : folder;
     if (options->run_dir != folder)
         free(folder);
-    return options->run_dir ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return options->run_dir ? 0 : lp_out_of_memory();
 }
 
 static int choose_run_dir(struct lp_options *options, const llmperf_session_options *values)

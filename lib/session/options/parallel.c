@@ -61,8 +61,7 @@ static int assume(llmperf_profile *profile, size_t *number, struct lp_text *line
     int status;
 
     snprintf(key, sizeof(key), "model_assumption.%zu", (*number)++);
-    status = line->failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
-                          : lp_profile_set_fact(profile, key, line->bytes);
+    status = line->failed ? lp_out_of_memory() : lp_profile_set_fact(profile, key, line->bytes);
     lp_text_clear(line);
     return status;
 }

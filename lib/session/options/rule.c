@@ -9,6 +9,7 @@
 #include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/base/utf8.h"
+#include "lib/base/vector.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -30,7 +31,7 @@ static const struct {
     [LP_QUANTITY_MAX] = { "max", "ms" },  [LP_QUANTITY_TOKENS_PER_S] = { "tokens/s", "1/s" },
     [LP_QUANTITY_IDLE] = { "idle", "%" },
 };
-#define QUANTITIES (sizeof(quantities) / sizeof(quantities[0]))
+#define QUANTITIES LP_LENGTH(quantities)
 
 const char *lp_quantity_name(enum lp_quantity quantity)
 {
@@ -127,7 +128,7 @@ static int take_time(struct words *words, const char *what, double most_ns, doub
 
     if (status < 0)
         return status;
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+    for (size_t i = 0; i < LP_LENGTH(units); i++) {
         if (!take_word(words, units[i].unit))
             continue;
         *ns_out = number * units[i].ns;

@@ -34,11 +34,12 @@ struct lp_stage_work {
         struct {
             struct lp_operator op; /* of its newest call: names, layers, dtype, products */
             double flops, bytes;   /* of all */
+            double activations, beside;
             struct lp_heads heads; /* sums of all */
             double least_pairs, most_pairs;
             bool differs; /* calls differ in products */
         } operators[LP_OPERATORS_MAX];
-    } phases[PHASES]; /* by LLMPERF_PHASE_… */
+    } phases[PHASES]; /* by LLMPERF_PHASE_…; 0: mixed steps */
 };
 
 int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
@@ -49,7 +50,7 @@ int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
 
     if (!work) {
         llmperf_model_free(model);
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     }
     work->model = model;
     work->new_tokens = malloc(SEQUENCES_MAX * sizeof(*work->new_tokens));
@@ -57,7 +58,7 @@ int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
     work->info = (llmperf_model_info)LLMPERF_MODEL_INFO_INIT;
     work->parallel = *parallel;
     if (!work->new_tokens || !work->cached_tokens)
-        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        status = lp_out_of_memory();
     else if ((status = llmperf_model_info_get(work->model, &work->info)) == 0)
         status = lp_parallel_check(parallel, work->model, &work->info);
     if (status < 0)
@@ -77,14 +78,22 @@ void lp_stage_work_free(struct lp_stage_work *work)
     free(work);
 }
 
-/* Phase of a stage in the model; 0: none. A model without decoder has one phase. */
+/* Steps with requests in prefill and others in decode. */
+static bool is_mixed(const char *label)
+{
+    return strcmp(label + strcspn(label, "@"), "@mixed_step") == 0;
+}
+
+/* Phase of a stage in the model, in any domain; 0: none. A model without decoder has one phase. */
 static uint32_t phase_of(const struct lp_stage_work *work, const char *label)
 {
-    if (!strcmp(label, "LLM@prefill"))
+    const char *name = label + strcspn(label, "@");
+
+    if (!strcmp(name, "@prefill") || is_mixed(label))
         return LLMPERF_PHASE_PREFILL;
-    if (!strcmp(label, "LLM@decode_step"))
+    if (!strcmp(name, "@decode_step"))
         return LLMPERF_PHASE_DECODE;
-    if (!strcmp(label, "LLM@vision") || (!work->info.has_decoder && !strcmp(label, "LLM@forward")))
+    if (!strcmp(name, "@vision") || (!work->info.has_decoder && !strcmp(name, "@forward")))
         return LLMPERF_PHASE_VISION;
     return 0;
 }
@@ -97,7 +106,7 @@ static void share_out(uint64_t amount, uint64_t parts, uint64_t *shares)
 }
 
 /* The program gives sums over the sequences; equal lengths are assumed. */
-static int fill_sequences(struct lp_stage_work *work, const uint64_t *quantities,
+static int fill_sequences(struct lp_stage_work *work, const char *label, const uint64_t *quantities,
                           llmperf_step *step)
 {
     uint64_t sequences = quantities[LLMPERF_QUANTITY_SEQUENCES];
@@ -111,7 +120,7 @@ static int fill_sequences(struct lp_stage_work *work, const uint64_t *quantities
         sequences = decode ? tokens : 1;
     if (tokens == 0)
         return lp_error(LLMPERF_EINVAL, "its tokens were not given");
-    if (context == 0 && decode)
+    if (context == 0 && (decode || is_mixed(label)))
         return lp_error(LLMPERF_EINVAL, "its context was not given");
     if (context == 0)
         context = tokens; /* a prompt without cached tokens */
@@ -166,6 +175,8 @@ static void add_operators(struct phase_sum *sum, const char *label, const struct
         add_heads(sum, i, &op->heads);
         sum->operators[i].flops += (double)op->model;
         sum->operators[i].bytes += (double)(op->weights + op->kv_read + op->kv_write);
+        sum->operators[i].activations += (double)(op->activations + op->vectors);
+        sum->operators[i].beside += (double)op->beside.bytes;
     }
     sum->calls++;
 }
@@ -185,11 +196,11 @@ static int compute(struct lp_stage_work *work, uint32_t phase, const char *label
     if (phase == LLMPERF_PHASE_VISION)
         step.images = images ? images : 1;
     else
-        status = fill_sequences(work, quantities, &step);
+        status = fill_sequences(work, label, quantities, &step);
     if (status < 0 || (status = lp_model_operators(work->model, &step, &prepared, &list)) < 0 ||
         (status = lp_operators_work(&prepared, &list, out)) < 0)
         return status;
-    add_operators(&work->phases[phase], label, &list);
+    add_operators(&work->phases[is_mixed(label) ? 0 : phase], label, &list);
     if (phase == LLMPERF_PHASE_DECODE) {
         work->steps++;
         work->step_sequences += step.requests;
@@ -299,48 +310,62 @@ static void write_products(struct lp_text *text, const struct lp_operator *op)
     }
 }
 
+static int add_operator_row(llmperf_profile *profile, struct lp_stage_operator *row)
+{
+    int status = lp_row_keep(profile, LP_ROW_STAGE_OPERATOR, row);
+
+    return status < 0 ? status : lp_row_push(profile, LP_ROW_STAGE_OPERATOR, row);
+}
+
+static int add_stage_operator(const struct phase_sum *sum, size_t index, llmperf_profile *profile)
+{
+    const struct lp_operator *op = &sum->operators[index].op;
+    const struct lp_heads *heads = &sum->operators[index].heads;
+    struct lp_text products = { NULL, 0, 0, false };
+    struct lp_stage_operator beside = {
+        .stage = sum->label,
+        .name = op->beside.name,
+        .layer_kind = op->layer_kind,
+        .dtype = llmperf_name(LLMPERF_NAME_DTYPE, op->dtype),
+        .layers = (uint32_t)op->layers,
+        .kernels = (uint32_t)op->layers * op->beside.kernels,
+        .calls = sum->calls,
+        .activation_bytes = sum->operators[index].beside,
+    };
+    struct lp_stage_operator row = beside;
+    int status;
+
+    row.name = op->name;
+    row.kernels = (uint32_t)op->layers * op->kernels;
+    row.flops = sum->operators[index].flops;
+    row.bytes = sum->operators[index].bytes;
+    row.activation_bytes = sum->operators[index].activations;
+    row.differs = sum->operators[index].differs;
+    row.heads = (uint32_t)heads->heads;
+    row.kv_heads = (uint32_t)heads->kv_heads;
+    row.head_dim = (uint32_t)heads->head_dim;
+    row.sequences = heads->sequences;
+    row.queries = heads->queries;
+    row.keys = heads->keys;
+    row.pairs = heads->pairs;
+    row.layer_bytes = heads->bytes;
+    row.least_pairs = sum->operators[index].least_pairs;
+    row.most_pairs = sum->operators[index].most_pairs;
+    write_products(&products, op);
+    row.products = products.bytes;
+    status = products.failed ? lp_out_of_memory() : add_operator_row(profile, &row);
+    lp_text_clear(&products);
+    return status < 0 || !beside.name ? status : add_operator_row(profile, &beside);
+}
+
 static int add_stage_operators(const struct lp_stage_work *work, llmperf_profile *profile)
 {
     int status = 0;
 
     profile->stage_operators.count = 0;
-    for (size_t phase = 0; phase < PHASES; phase++) {
-        const struct phase_sum *sum = &work->phases[phase];
-
-        for (size_t i = 0; status == 0 && i < sum->count; i++) {
-            const struct lp_operator *op = &sum->operators[i].op;
-            struct lp_text products = { NULL, 0, 0, false };
-            struct lp_stage_operator row = {
-                .stage = sum->label,
-                .name = op->name,
-                .layer_kind = op->layer_kind,
-                .dtype = llmperf_name(LLMPERF_NAME_DTYPE, op->dtype),
-                .layers = (uint32_t)op->layers,
-                .flops = sum->operators[i].flops,
-                .bytes = sum->operators[i].bytes,
-                .differs = sum->operators[i].differs,
-                .heads = (uint32_t)sum->operators[i].heads.heads,
-                .kv_heads = (uint32_t)sum->operators[i].heads.kv_heads,
-                .head_dim = (uint32_t)sum->operators[i].heads.head_dim,
-                .calls = sum->calls,
-                .sequences = sum->operators[i].heads.sequences,
-                .queries = sum->operators[i].heads.queries,
-                .keys = sum->operators[i].heads.keys,
-                .pairs = sum->operators[i].heads.pairs,
-                .layer_bytes = sum->operators[i].heads.bytes,
-                .least_pairs = sum->operators[i].least_pairs,
-                .most_pairs = sum->operators[i].most_pairs,
-            };
-
-            write_products(&products, op);
-            row.products = products.bytes;
-            if (products.failed)
-                status = lp_out_of_memory();
-            else if ((status = lp_row_keep(profile, LP_ROW_STAGE_OPERATOR, &row)) == 0)
-                status = lp_row_push(profile, LP_ROW_STAGE_OPERATOR, &row);
-            lp_text_clear(&products);
-        }
-    }
+    for (size_t phase = 0; phase < PHASES; phase++)
+        for (size_t i = 0; status == 0 && i < work->phases[phase].count; i++)
+            status = add_stage_operator(&work->phases[phase], i, profile);
     return status;
 }
 

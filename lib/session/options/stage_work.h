@@ -20,6 +20,9 @@ void lp_stage_work_free(struct lp_stage_work *work);
 /** Value of the fact "model" if the model is described in the configuration. */
 #define LP_CONFIGURED_MODEL "config.yaml"
 
+/** Value of that fact if the program announced the text of a description. */
+#define LP_ANNOUNCED_MODEL "config of the program"
+
 /** Fact of a profile whose model gives no region work: the reason. */
 #define LP_MODEL_REASON_FACT "model_reason"
 

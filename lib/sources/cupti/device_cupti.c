@@ -154,6 +154,12 @@ static void on_call(uint32_t id, const struct lp_cupti_callback_data *data)
         lp_cupti_call_exit(id);
 }
 
+static void on_context(const struct lp_cupti_resource_data *data)
+{
+    lp_note_use(&lp_first_context);
+    lp_counters_context(data->context);
+}
+
 static void on_callback(void *user, uint32_t domain, uint32_t id, const void *data)
 {
     (void)user;
@@ -162,7 +168,7 @@ static void on_callback(void *user, uint32_t domain, uint32_t id, const void *da
     else if (domain == LP_CUPTI_DOMAIN_DRIVER_API)
         on_call(id, data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE && id == LP_CUPTI_RESOURCE_CONTEXT_CREATED)
-        lp_note_use(&lp_first_context);
+        on_context(data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE && id == LP_CUPTI_RESOURCE_MODULE_LOADED)
         lp_cubins_loaded(data);
     else if (domain == LP_CUPTI_DOMAIN_RESOURCE)

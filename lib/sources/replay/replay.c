@@ -11,27 +11,25 @@
 #include "lib/device/device.h"
 #include "lib/sources/replay/recording.h"
 #include "lib/record/paths.h"
+#include "lib/sources/replay/replay_paths.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 
 #define CHUNKS_A_CALL 64
-#define THREAD_LIMIT                                                                               \
-    1048576u /* maximum number of threads at once, since thread states are dense                   \
-              */
+#define THREAD_LIMIT  1048576u /* at once, since thread states are dense */
 
 struct replay {
     struct lp_device_source head;
     char *path, *origin;
     struct lp_chunk_file chunks;
-    LP_VECTOR(uint32_t) names, paths, shapes; /* recorded id -> id of this process */
-    LP_VECTOR(uint32_t) last_shapes;          /* by recorded name: recorded shape that came last */
-    LP_VECTOR(struct lp_record) records;
+    LP_VECTOR(uint32_t) names, shapes; /* recorded id -> id of this process */
+    struct lp_replay_paths paths;      /* likewise */
+    LP_VECTOR(uint32_t) last_shapes;   /* by recorded name: recorded shape that came last */
+    struct lp_host_records records;
     LP_VECTOR(struct lp_graph_event) graphs;
     struct lp_device_stats stats;
     bool ended, behind_origin;
-    bool has_start; /* of a version with START chunks */
     uint8_t version;
-    bool has_shapes;     /* of a version whose records have shapes */
     bool without_graphs; /* of a version without graph events; not reported yet */
     struct lp_activity_batch batch;
     struct lp_strings plan_texts;
@@ -49,60 +47,55 @@ static int damaged(const struct replay *replay, const char *what)
                     replay->path, what, replay->chunks.at);
 }
 
-static const char *read_string(struct lp_varint_reader *reader, char **copy, size_t *capacity)
+/* Length and bytes; NULL: not in the payload. */
+static const char *read_bytes(struct lp_varint_reader *reader, size_t *length)
 {
-    uint64_t length = lp_varint_get(reader);
+    const char *bytes;
 
-    if (reader->failed || length > (uint64_t)(reader->end - reader->at))
+    *length = (size_t)lp_varint_get(reader);
+    if (reader->failed || *length > (size_t)(reader->end - reader->at))
         return NULL;
-    if (length + 1 > *capacity) {
-        char *grown = realloc(*copy, (size_t)length + 1);
-
-        if (!grown)
-            return NULL;
-        *copy = grown;
-        *capacity = (size_t)length + 1;
-    }
-    memcpy(*copy, reader->at, (size_t)length);
-    (*copy)[length] = '\0';
-    reader->at += length;
-    return *copy;
+    bytes = (const char *)reader->at;
+    reader->at += *length;
+    return bytes;
 }
 
 /* May the node have children: is it in this recording, and not too deep? */
 static bool is_parent(const struct replay *replay, uint64_t node)
 {
-    return node < replay->paths.count &&
-           lp_path_get(replay->paths.items[node])->depth < LLMPERF_REGION_DEPTH;
+    return node < replay->paths.nodes.count &&
+           lp_path_get(replay->paths.nodes.items[node])->depth < LLMPERF_REGION_DEPTH;
 }
 
 /* NAMES and PATHS: both append to a table of ids. */
 static int read_table(struct replay *replay, struct lp_varint_reader *reader, bool paths)
 {
     uint64_t first = lp_varint_get(reader), count = lp_varint_get(reader);
-    uint64_t known = paths ? replay->paths.count : replay->names.count;
-    char *copy = NULL;
-    size_t capacity = 0;
+    uint64_t known = paths ? replay->paths.nodes.count : replay->names.count;
+    struct lp_text text = { NULL, 0, 0, false };
     int status = first == known ? 0 : damaged(replay, "a table with a gap");
 
     for (uint64_t i = 0; status == 0 && i < count; i++) {
         uint64_t parent = paths ? lp_varint_get(reader) : 0;
-        const char *text = read_string(reader, &copy, &capacity);
+        size_t length;
+        const char *bytes = read_bytes(reader, &length);
         uint32_t id;
 
-        if (!text || (paths && first + i > LP_PATH_OTHER && !is_parent(replay, parent))) {
+        text.length = 0;
+        lp_text_add(&text, bytes ? bytes : "", bytes ? length : 0);
+        if (!bytes || (paths && first + i > LP_PATH_OTHER && !is_parent(replay, parent))) {
             status = damaged(replay, "a name");
+        } else if (text.failed) {
+            status = lp_out_of_memory();
         } else if (paths) {
-            id = first + i <= LP_PATH_OTHER ? (uint32_t)(first + i)
-                                            : lp_path_intern(replay->paths.items[parent], text);
-            status = lp_vector_push(&replay->paths, id);
+            status = lp_replay_paths_add(&replay->paths, parent, text.bytes);
         } else {
-            id = lp_names_intern(replay->head.names, text);
-            status = id == LP_HASHMAP_NONE ? lp_error(LLMPERF_ENOMEM, "out of memory")
-                                           : lp_vector_push(&replay->names, id);
+            id = lp_names_intern(replay->head.names, text.bytes);
+            status =
+                id == LP_HASHMAP_NONE ? lp_out_of_memory() : lp_vector_push(&replay->names, id);
         }
     }
-    free(copy);
+    lp_text_clear(&text);
     return status;
 }
 
@@ -147,7 +140,7 @@ static int read_shapes(struct replay *replay, struct lp_varint_reader *reader)
             return damaged(replay, "a shape");
         id = lp_shapes_intern(&replay->head.names->shapes, &shape);
         if (id == LP_HASHMAP_NONE || lp_vector_push(&replay->shapes, id) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
     }
     return 0;
 }
@@ -156,13 +149,11 @@ static int read_kinds(struct replay *replay, struct lp_varint_reader *reader)
 {
     for (uint64_t left = lp_varint_get(reader); left > 0 && !reader->failed; left--) {
         uint64_t node = lp_varint_get(reader), kind = lp_varint_get(reader);
-        uint32_t unset = LLMPERF_REGION_AUTO;
 
-        if (node >= replay->paths.count ||
+        if (node >= replay->paths.nodes.count ||
             (kind != LLMPERF_REGION_STAGE && kind != LLMPERF_REGION_OPERATOR))
             return damaged(replay, "a region kind");
-        atomic_compare_exchange_strong(&lp_path_get(replay->paths.items[node])->kind, &unset,
-                                       (uint32_t)kind);
+        lp_path_set_kind(replay->paths.nodes.items[node], (uint32_t)kind);
     }
     return 0;
 }
@@ -191,20 +182,17 @@ static int read_host(struct replay *replay, struct lp_varint_reader *reader,
         return LLMPERF_ENOMEM;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t kind = lp_varint_get(&in);
-        struct lp_record mapped;
 
         record.kind = kind & 15;
         record.detail = (uint16_t)(kind >> 4);
         record.time_ns += (uint64_t)lp_unzigzag(lp_varint_get(&in));
         record.node += (uint32_t)lp_unzigzag(lp_varint_get(&in));
         record.value += (uint64_t)lp_unzigzag(lp_varint_get(&in));
-        mapped = record;
         if (in.failed || !is_record_kind(record.kind) ||
-            (record.kind != LP_RECORD_REQUEST && record.node >= replay->paths.count))
+            (record.kind != LP_RECORD_REQUEST && record.node >= replay->paths.nodes.count))
             return damaged(replay, "a host record");
-        if (record.kind != LP_RECORD_REQUEST)
-            mapped.node = replay->paths.items[record.node];
-        replay->records.items[replay->records.count++] = mapped;
+        if (lp_replay_paths_pass(&replay->paths, &record, &replay->records) < 0)
+            return LLMPERF_ENOMEM;
     }
     *reader = in;
     sink->host(sink->context, (uint32_t)thread, replay->records.items, replay->records.count);
@@ -243,7 +231,7 @@ static int find_shape(struct replay *replay, const struct lp_activity *activity,
 
     while (replay->last_shapes.count <= activity->name)
         if (lp_vector_push(&replay->last_shapes, LP_SHAPE_NONE) < 0)
-            return lp_error(LLMPERF_ENOMEM, "out of memory");
+            return lp_out_of_memory();
     last = &replay->last_shapes.items[activity->name];
     if (activity->shape != SHAPE_SAME)
         *last = activity->shape;
@@ -265,7 +253,7 @@ static int read_activities(struct replay *replay, struct lp_varint_reader *reade
     for (uint64_t left = count; left > 0; left--) {
         struct lp_activity *mapped;
 
-        read_activity(&in, replay->has_shapes, &activity);
+        read_activity(&in, replay->version >= 4, &activity);
         if (in.failed || activity.name >= replay->names.count || !is_activity_kind(activity.kind))
             return damaged(replay, "an activity");
         mapped = lp_activity_batch_room(&replay->batch, sink);
@@ -300,11 +288,11 @@ static int read_graphs(struct replay *replay, struct lp_varint_reader *reader,
         event.origin += (uint64_t)lp_unzigzag(lp_varint_get(reader));
         event.path += (uint32_t)lp_unzigzag(lp_varint_get(reader));
         event.correlation += (uint32_t)lp_unzigzag(lp_varint_get(reader));
-        if (reader->failed || event.path >= replay->paths.count || event.kind == 0 ||
+        if (reader->failed || event.path >= replay->paths.nodes.count || event.kind == 0 ||
             event.kind > LP_GRAPH_EVENT_LAST)
             return damaged(replay, "a graph event");
         *mapped = event;
-        mapped->path = replay->paths.items[event.path];
+        mapped->path = replay->paths.nodes.items[event.path];
     }
     sink->graphs(sink->context, replay->graphs.items, (size_t)count);
     return 0;
@@ -312,14 +300,10 @@ static int read_graphs(struct replay *replay, struct lp_varint_reader *reader,
 
 static const char *read_text(struct replay *replay, struct lp_varint_reader *reader)
 {
-    uint64_t length = lp_varint_get(reader);
-    const char *text;
+    size_t length;
+    const char *bytes = read_bytes(reader, &length);
 
-    if (reader->failed || length > (uint64_t)(reader->end - reader->at))
-        return NULL;
-    text = lp_strings_add_bytes(&replay->plan_texts, (const char *)reader->at, (size_t)length);
-    reader->at += length;
-    return text;
+    return bytes ? lp_strings_add_bytes(&replay->plan_texts, bytes, length) : NULL;
 }
 
 static int read_columns(struct replay *replay, struct lp_varint_reader *reader, uint64_t count)
@@ -380,11 +364,11 @@ static bool read_fact(const struct replay *replay, struct lp_varint_reader *read
     fact->end_ns = fact->start_ns + lp_varint_get(reader);
     fact->offset = fact->kind == LP_COUNTER_STALL ? lp_varint_get(reader) : 0;
     source = fact->kind == LP_COUNTER_STALL ? lp_varint_get(reader) : name;
-    if (reader->failed || node >= replay->paths.count || name >= replay->names.count ||
+    if (reader->failed || node >= replay->paths.nodes.count || name >= replay->names.count ||
         source >= replay->names.count || fact->kind - 1 >= LP_COUNTER_STALL || !replay->has_plan)
         return false;
     fact->source = replay->names.items[source];
-    fact->node = replay->paths.items[node];
+    fact->node = replay->paths.nodes.items[node];
     fact->name = replay->names.items[name];
     return true;
 }
@@ -417,7 +401,7 @@ static int read_origin(struct replay *replay, struct lp_varint_reader *reader)
     replay->origin = strndup((const char *)reader->at, (size_t)(reader->end - reader->at));
     replay->head.recorded = replay->origin;
     reader->at = reader->end;
-    return replay->origin ? 0 : lp_error(LLMPERF_ENOMEM, "out of memory");
+    return replay->origin ? 0 : lp_out_of_memory();
 }
 
 static int read_end(struct replay *replay, struct lp_varint_reader *reader)
@@ -526,7 +510,8 @@ static int read_whole_chunk(struct replay *replay, uint32_t type, struct lp_vari
 {
     int status;
 
-    if ((type == LP_CHUNK_START) != (replay->has_start && replay->chunks.at == LP_RECORDING_HEAD))
+    if ((type == LP_CHUNK_START) !=
+        (replay->version >= 3 && replay->chunks.at == LP_RECORDING_HEAD))
         return damaged(replay, "a chunk out of order");
     if (replay->behind_origin && type != LP_CHUNK_END)
         return damaged(replay, "a chunk after the last one");
@@ -544,18 +529,13 @@ static void report_no_graphs(struct replay *replay, const struct lp_device_sink 
     replay->without_graphs = false;
 }
 
-static struct lp_varint_reader payload_reader(const struct replay *replay)
+static int read_payload(struct replay *replay, struct lp_varint_reader *reader)
 {
     const struct lp_chunk_file *chunks = &replay->chunks;
-
-    return (struct lp_varint_reader){ chunks->payload, chunks->payload + chunks->header.size,
-                                      false };
-}
-
-static int read_payload(struct replay *replay)
-{
     int status = lp_chunk_file_read(&replay->chunks);
 
+    *reader =
+        (struct lp_varint_reader){ chunks->payload, chunks->payload + chunks->header.size, false };
     return status == LLMPERF_EFORMAT ? damaged(replay, "wrong checksum") : status;
 }
 
@@ -567,10 +547,8 @@ static int deliver_chunk(struct replay *replay, const struct lp_device_sink *sin
 
     if (!lp_chunk_file_peek(&replay->chunks))
         return 0;
-    if ((status = read_payload(replay)) < 0)
-        return status;
-    reader = payload_reader(replay);
-    if ((status = read_whole_chunk(replay, replay->chunks.header.type, &reader, sink)) < 0)
+    if ((status = read_payload(replay, &reader)) < 0 ||
+        (status = read_whole_chunk(replay, replay->chunks.header.type, &reader, sink)) < 0)
         return status;
     lp_chunk_file_pass(&replay->chunks);
     return 1;
@@ -600,9 +578,8 @@ static int look_at_chunk(struct replay *replay)
     if (type != LP_CHUNK_PATHS && type != LP_CHUNK_KINDS && type != LP_CHUNK_START &&
         type != LP_CHUNK_ORIGIN && type != LP_CHUNK_END)
         return 0;
-    if ((status = read_payload(replay)) < 0)
+    if ((status = read_payload(replay, &reader)) < 0)
         return status;
-    reader = payload_reader(replay);
     switch (type) {
     case LP_CHUNK_PATHS:
         return read_table(replay, &reader, true);
@@ -622,7 +599,7 @@ static void look_ahead(struct replay *replay)
 {
     while (lp_chunk_file_peek(&replay->chunks) && look_at_chunk(replay) == 0)
         lp_chunk_file_pass(&replay->chunks);
-    replay->paths.count = 0;
+    replay->paths.nodes.count = replay->paths.uses.count = 0;
     lp_chunk_file_rewind(&replay->chunks);
 }
 
@@ -640,10 +617,8 @@ static int open_file(struct replay *replay)
             LLMPERF_EFORMAT,
             "%s is a recording of version %d; this version of llmperf reads versions %d to %d",
             replay->path, head[7], LP_RECORDING_OLDEST, LP_RECORDING_VERSION);
-    replay->without_graphs = head[7] < 2;
-    replay->has_start = head[7] >= 3;
-    replay->has_shapes = head[7] >= 4;
     replay->version = (uint8_t)head[7];
+    replay->without_graphs = replay->version < 2;
     look_ahead(replay);
     return 0;
 }
@@ -661,7 +636,8 @@ static void close_replay(struct lp_device_source *source)
     free(replay->origin);
     lp_chunk_file_close(&replay->chunks);
     lp_vector_clear(&replay->names);
-    lp_vector_clear(&replay->paths);
+    lp_vector_clear(&replay->paths.nodes);
+    lp_vector_clear(&replay->paths.uses);
     lp_vector_clear(&replay->shapes);
     lp_vector_clear(&replay->last_shapes);
     lp_vector_clear(&replay->records);
@@ -683,13 +659,13 @@ int lp_device_open_replay(const struct lp_device_options *options,
     int status;
 
     if (!replay)
-        return lp_error(LLMPERF_ENOMEM, "out of memory");
+        return lp_out_of_memory();
     replay->head.ops = &ops;
     replay->head.names = options->names;
     if (!options->path)
         status = lp_error(LLMPERF_EINVAL, "the replay source needs a recording: set device_path");
     else if (!(replay->path = lp_text_copy(options->path)))
-        status = lp_error(LLMPERF_ENOMEM, "out of memory");
+        status = lp_out_of_memory();
     else
         status = open_file(replay);
     if (status < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Detects file formats by content. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/status.h"
+#include "lib/sources/kineto/input.h"
 #include "lib/vendor/csv.h"
 #include "lib/vendor/ncu/ncu.h"
 #include "lib/vendor/nsys/csv.h"
@@ -20,7 +22,7 @@ static bool begins(const char *head, size_t size, const char *with, size_t lengt
 }
 
 /* Binary files. */
-static uint32_t binary_format(const char *head, size_t size)
+static uint32_t binary_format(const char *path, const char *head, size_t size)
 {
     if (begins(head, size, "SQLite format 3", 16))
         return size >= 72 && memcmp(head + 68, RUN_ID, 4) == 0 ? LLMPERF_FORMAT_RUN
@@ -28,7 +30,9 @@ static uint32_t binary_format(const char *head, size_t size)
     if (begins(head, size, "LLMPREC", 7))
         return LLMPERF_FORMAT_RECORDING;
     if (begins(head, size, "NVR\0", 4) || begins(head, size, "\x28\xb5\x2f\xfd", 4))
-        return LLMPERF_FORMAT_NCU_REPORT; /* the second one is .ncu-repz (zstd) */
+        return LLMPERF_FORMAT_NCU_REPORT;  /* the second one is .ncu-repz (zstd) */
+    if (begins(head, size, "\x1f\x8b", 2)) /* gzip */
+        return lp_kineto_is_trace(path) ? LLMPERF_FORMAT_TRACE : LLMPERF_FORMAT_UNKNOWN;
     if (begins(head, size, "NVIDIA Tegra Profiler Report", 28))
         return LLMPERF_FORMAT_NSYS_REPORT;
     return LLMPERF_FORMAT_UNKNOWN;
@@ -39,6 +43,15 @@ static bool is_text(const char *head, size_t size)
     bool wide = begins(head, size, "\xff\xfe", 2) || begins(head, size, "\xfe\xff", 2);
 
     return wide || !memchr(head, '\0', size);
+}
+
+static bool is_json(const char *head, size_t size)
+{
+    size_t at = 0;
+
+    while (at < size && isspace((unsigned char)head[at]))
+        at++;
+    return at < size && (head[at] == '{' || head[at] == '[');
 }
 
 static int read_head(const char *path, char head[HEAD_BYTES], size_t *size_out)
@@ -100,9 +113,13 @@ int llmperf_format_detect(const char *path, uint32_t *format_out)
     }
     if ((status = read_head(path, head, &size)) < 0)
         return status;
-    *format_out = binary_format(head, size);
+    *format_out = binary_format(path, head, size);
     if (*format_out != LLMPERF_FORMAT_UNKNOWN || !is_text(head, size))
         return 0;
+    if (is_json(head, size)) {
+        *format_out = lp_kineto_is_trace(path) ? LLMPERF_FORMAT_TRACE : LLMPERF_FORMAT_UNKNOWN;
+        return 0;
+    }
     if ((status = lp_csv_open(&csv, path)) < 0)
         return status;
     status = find_table(&csv, format_out);

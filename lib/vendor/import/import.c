@@ -53,10 +53,11 @@ static int refuse(const char *path, uint32_t format)
         return lp_error(LLMPERF_EINVAL, "%s is already a run; to combine runs use llmperf merge",
                         path);
     case LLMPERF_FORMAT_RECORDING:
-        return lp_error(
-            LLMPERF_EINVAL,
-            "%s is a recording; replay it with llmperf import or as a session's device source",
-            path);
+    case LLMPERF_FORMAT_TRACE:
+        return lp_error(LLMPERF_EINVAL,
+                        "%s is a recording or a trace; replay it with llmperf import or as a "
+                        "session's device source",
+                        path);
     case LLMPERF_FORMAT_NSYS_REPORT:
         return lp_error(LLMPERF_EFORMAT,
                         "%s is an Nsight Systems report, which only nsys can read; convert it: "
@@ -65,7 +66,8 @@ static int refuse(const char *path, uint32_t format)
     default:
         return lp_error(LLMPERF_EFORMAT,
                         "%s has no known format; give an nsys SQLite export, CSV of nsys stats, an "
-                        "ncu report (.ncu-rep), ncu CSV output, or a recording (.llmrec)",
+                        "ncu report (.ncu-rep), ncu CSV output, a recording (.llmrec), or a trace "
+                        "of torch.profiler (JSON)",
                         path);
     }
 }
@@ -286,7 +288,8 @@ static int take_options(struct import *import, const llmperf_import_options *opt
                         "unknown flags 0x%" PRIx32 "; use LLMPERF_IMPORT_EXACT_NAMES or "
                         "LLMPERF_IMPORT_THIS_MACHINE",
                         full.flags & ~FLAGS);
-    import->flags = import->ncu.flags = import->tables.flags = full.flags;
+    import->flags = import->ncu.flags = full.flags;
+    import->tables.flags = import->tables.timeline.flags = full.flags;
     import->options = full;
     return 0;
 }

@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/status.h"
+#include "lib/base/text.h"
 #include "lib/machine/environment.h"
+#include "lib/machine/program.h"
 #include "lib/vendor/import/provenance.h"
 
 static json_t *text_or_null(const char *text)
 {
     return text ? json_string(text) : json_null();
+}
+
+/* As of a process with these arguments. */
+static json_t *program_of(const char *const *arguments)
+{
+    struct lp_text line = { NULL, 0, 0, false };
+    json_t *name;
+
+    for (; arguments && *arguments; arguments++)
+        lp_text_add(&line, *arguments, strlen(*arguments) + 1);
+    name = text_or_null(lp_program_of(line.bytes, line.length));
+    lp_text_clear(&line);
+    return name;
 }
 
 /* {"nsys": "2025.3.2.474", "ncu": null} */
@@ -30,7 +46,7 @@ static int set_machine(const llmperf_import_options *options, llmperf_profile *p
     int status = lp_environment_json(true, NULL, 0, NULL, &text);
 
     if (status == 0 && (machine = json_loads(text, 0, NULL))) {
-        json_object_set_new(machine, "program", text_or_null(options->program));
+        json_object_set_new(machine, "program", program_of(options->program));
         json_object_set_new(machine, "tools", tools_of(profile));
         if (json_array_size(json_object_get(machine, "gpus")) == 0 &&
             json_array_size(json_object_get(files, "gpus")) > 0) {

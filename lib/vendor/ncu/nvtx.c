@@ -2,7 +2,7 @@
 /* A cell is a thread (or range) id, then quoted items, outermost first:
  *   916  "LLM:prefill:none:none:none:none:ASCII:prefill"  "LLM:mlp:none:none:none:none:ASCII:mlp"
  * An item is Domain:Name:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg. Domain, name and message may
- * hold colons and quotes themselves; name and message are the same text, which tells where they
+ * hold colons and quotes themselves; name and message are the same text, which shows where they
  * are. */
 #include <ctype.h>
 #include <stdbool.h>
@@ -94,7 +94,7 @@ int lp_ncu_open_range(struct lp_ncu_slice domain, struct lp_ncu_slice name, uint
     if (label.failed)
         status = lp_out_of_memory();
     else
-        *node = lp_path_intern(*node, label.bytes);
+        *node = lp_range_node(*node, label.bytes, flags);
     lp_text_clear(&label);
     free(domain_text);
     free(name_text);

@@ -203,7 +203,7 @@ static int take_block_field(struct lp_ncu_report *report, const struct lp_wire_f
     return 0;
 }
 
-/* Application replay stores ranges differently, and the command line that tells the replay mode may
+/* Application replay stores ranges differently, and the command line that has the replay mode may
  * follow the results. Unreadable data is reported later. */
 static int look_for_mode(struct container *container)
 {

@@ -24,6 +24,7 @@ struct description {
     int64_t ids[GPUS_MOST], seen_ids[GPUS_MOST]; /* nsys's ids of them */
     size_t gpu_count, seen_count;
     int64_t duration_ns;
+    bool used_gpu; /* a process had a CUDA context */
     int status;
 };
 
@@ -149,6 +150,28 @@ static int visit_diagnostic(void *user, const struct lp_cell *cells)
     return 0;
 }
 
+static int visit_context(void *user, const struct lp_cell *cells)
+{
+    struct description *description = user;
+
+    (void)cells;
+    description->used_gpu = true;
+    return 0;
+}
+
+/* nsys ends with exit code 0 when it cannot process the records of a newer driver. */
+static int check_lost(struct description *description)
+{
+    const llmperf_ledger *ledger = lp_profile_ledger_edit(description->profile);
+
+    return description->used_gpu && ledger->kernels_seen == 0 && ledger->memory_seen == 0
+               ? lp_profile_problem(description->profile,
+                                    "the program had a CUDA context, but the export has no kernel, "
+                                    "memcpy or memset: nsys recorded none or lost them (look for "
+                                    "errors in its output; a newer nsys may know this driver)")
+               : 0;
+}
+
 /* A line with a number, unless it is 0. */
 static int add_line(struct description *description, bool problem, const char *before,
                     uint64_t number, const char *after)
@@ -236,6 +259,7 @@ static int read_facts(struct description *description)
     static const struct lp_want ordinals[] = { { "gpuId", false }, { "cudaId", false } };
     static const struct lp_want spans[] = { { "start", false }, { "end", false } };
     static const struct lp_want diagnostics[] = { { "severity", false }, { "text", true } };
+    static const struct lp_want contexts[] = { { "contextId", false } };
     struct lp_database *database = description->nsys->database;
     int status;
 
@@ -247,6 +271,7 @@ static int read_facts(struct description *description)
         READ("TARGET_INFO_GPU", gpus, visit_gpu) ||
         READ("TARGET_INFO_CUDA_DEVICE", ordinals, visit_ordinal) ||
         READ("CUPTI_ACTIVITY_KIND_OVERHEAD", spans, visit_overhead) ||
+        READ("TARGET_INFO_CUDA_CONTEXT_INFO", contexts, visit_context) ||
         READ("DIAGNOSTIC_EVENT", diagnostics, visit_diagnostic))
         return status;
 #undef READ
@@ -278,7 +303,7 @@ int lp_nsys_describe(struct lp_nsys *nsys, llmperf_profile *profile)
     description->profile = profile;
     if ((status = read_facts(description)) == 0 && (status = set_environment(description)) == 0 &&
         (status = set_duration(description)) == 0 && (status = add_lines(description)) == 0 &&
-        (status = check_age(description)) == 0 &&
+        (status = check_age(description)) == 0 && (status = check_lost(description)) == 0 &&
         (status = lp_profile_set_fact(profile, "source", "nsys")) == 0)
         status = lp_profile_set_fact(profile, "tier", "deep");
     if (nsys->has_overhead)

@@ -95,7 +95,7 @@ int lp_nsys_sqlite_read(const char *path, uint32_t flags, llmperf_profile **prof
     if (!nsys)
         return lp_out_of_memory();
     nsys->path = path;
-    nsys->flags = flags;
+    nsys->flags = nsys->timeline.flags = flags;
     status = read_file(nsys, profile_out);
     clear(nsys);
     free(nsys);

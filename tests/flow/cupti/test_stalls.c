@@ -11,31 +11,52 @@
 
 #include <cmocka.h>
 
+#include "lib/counters/abi.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "tests/support/driver.h"
 
 static int context; /* its address */
 
-static llmperf_session *start_stalls(const char *words, uint32_t tier)
+/* Sampled calls; it is started once more at set-up. */
+static unsigned started(void)
+{
+    unsigned count = cupti->count("PCSamplingStart");
+
+    return count > 0 ? count - 1 : 0;
+}
+
+static unsigned stopped(void)
+{
+    unsigned count = cupti->count("PCSamplingStop");
+
+    return count > 0 ? count - 1 : 0;
+}
+
+static llmperf_session *start_in(void *of_thread, const char *words)
 {
     llmperf_session_options options = deep_options();
 
-    options.tier = tier;
+    options.tier = LLMPERF_TIER_COUNTERS;
     options.counters = words;
-    set_context(&context);
+    set_context(of_thread);
     return start_with(&options);
+}
+
+static llmperf_session *start_stalls(const char *words)
+{
+    return start_in(&context, words);
 }
 
 /* Sampled calls of a region follow one another once the collector has read the samples. */
 static void await_window(unsigned windows)
 {
-    for (int i = 0; i < 500 && cupti->count("PCSamplingStart") < windows; i++) {
+    for (int i = 0; i < 500 && started() < windows; i++) {
         llmperf_region_begin("LLM@step");
         llmperf_region_end();
         usleep(10000);
     }
-    assert_true(cupti->count("PCSamplingStart") >= windows);
+    assert_true(started() >= windows);
 }
 
 static void work(const char *name, unsigned samples)
@@ -69,8 +90,7 @@ static const struct lp_stall *find_stall(const llmperf_profile *profile, const c
 
 static void samples_become_rows_by_region_kernel_and_reason(void **state)
 {
-    llmperf_session *session =
-        start_stalls("stalls include=LLM@step budget=100", LLMPERF_TIER_COUNTERS);
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
     const struct lp_hot_instruction *hot;
     llmperf_profile *profile;
 
@@ -99,8 +119,7 @@ static void samples_become_rows_by_region_kernel_and_reason(void **state)
 
 static void work_outside_of_sampled_calls_is_not_sampled(void **state)
 {
-    llmperf_session *session =
-        start_stalls("stalls include=LLM@step budget=100", LLMPERF_TIER_COUNTERS);
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
     llmperf_profile *profile;
 
     (void)state;
@@ -117,12 +136,11 @@ static void work_outside_of_sampled_calls_is_not_sampled(void **state)
 /* A region inside another one is sampled alone, when the outer one had its turn. */
 static void regions_take_turns(void **state)
 {
-    llmperf_session *session =
-        start_stalls("stalls include=LLM@step include=LLM@inner budget=100", LLMPERF_TIER_COUNTERS);
+    llmperf_session *session = start_stalls("stalls include=LLM@step include=LLM@inner budget=100");
     llmperf_profile *profile;
 
     (void)state;
-    for (int i = 0; i < 500 && cupti->count("PCSamplingStop") < 2; i++) {
+    for (int i = 0; i < 500 && stopped() < 2; i++) {
         llmperf_region_begin("LLM@step");
         work("outer", 1);
         run_region("LLM@inner", "inner", 1);
@@ -140,7 +158,7 @@ static void regions_take_turns(void **state)
 /* One percent of the time: after a call of 50 ms none is sampled for five seconds. */
 static void the_budget_limits_the_time_of_windows(void **state)
 {
-    llmperf_session *session = start_stalls("stalls include=LLM@step", LLMPERF_TIER_COUNTERS);
+    llmperf_session *session = start_stalls("stalls include=LLM@step");
 
     (void)state;
     llmperf_region_begin("LLM@step");
@@ -150,14 +168,30 @@ static void the_budget_limits_the_time_of_windows(void **state)
         run_region("LLM@step", "kernel", 1);
         usleep(10000);
     }
-    assert_int_equal(cupti->count("PCSamplingStart"), 1);
+    assert_int_equal(started(), 1);
+    llmperf_profile_free(stop_session(session));
+}
+
+/* Half of the time: after a call of 300 ms the next as long fits 900 ms later. */
+static void a_window_waits_until_it_fits_into_the_budget(void **state)
+{
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=50");
+
+    (void)state;
+    llmperf_region_begin("LLM@step");
+    usleep(300000);
+    llmperf_region_end();
+    for (int i = 0; i < 70; i++) {
+        run_region("LLM@step", "kernel", 1);
+        usleep(10000);
+    }
+    assert_int_equal(started(), 1);
     llmperf_profile_free(stop_session(session));
 }
 
 static void a_long_call_is_read_while_it_runs(void **state)
 {
-    llmperf_session *session =
-        start_stalls("stalls include=LLM@step budget=100", LLMPERF_TIER_COUNTERS);
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
     llmperf_profile *profile;
 
     (void)state;
@@ -166,7 +200,7 @@ static void a_long_call_is_read_while_it_runs(void **state)
     for (int i = 0; i < 500 && cupti->count("PCSamplingGetData") < 2; i++)
         usleep(10000);
     assert_true(cupti->count("PCSamplingGetData") >= 2);
-    assert_int_equal(cupti->count("PCSamplingStop"), 0);
+    assert_int_equal(stopped(), 0);
     work("kernel", 1);
     llmperf_region_end();
     profile = stop_session(session);
@@ -178,8 +212,7 @@ static void a_long_call_is_read_while_it_runs(void **state)
 static void a_region_that_captures_is_not_sampled(void **state)
 {
     static const struct mock_call begin = { .id = CAPTURE_BEGIN }, end = { .id = CAPTURE_END };
-    llmperf_session *session =
-        start_stalls("stalls include=LLM@step budget=100", LLMPERF_TIER_LIGHT);
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
     llmperf_profile *profile;
 
     (void)state;
@@ -187,8 +220,7 @@ static void a_region_that_captures_is_not_sampled(void **state)
     work("captured", 1);
     driver->call(&begin);
     llmperf_region_end();
-    usleep(300000);
-    assert_int_equal(cupti->count("PCSamplingStop"), 0);
+    assert_int_equal(stopped(), 1);
     driver->call(&end);
     await_window(2);
     run_region("LLM@step", "kernel", 1);
@@ -216,8 +248,7 @@ static void load_code(const char *section)
 
 static void line_information_gives_source_lines(void **state)
 {
-    llmperf_session *session =
-        start_stalls("stalls include=LLM@step budget=100", LLMPERF_TIER_COUNTERS);
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
     llmperf_profile *profile;
 
     (void)state;
@@ -229,7 +260,7 @@ static void line_information_gives_source_lines(void **state)
     check_document(profile, LLMPERF_DOCUMENT_METRICS_JSON, "/src/kernel.cu:5");
     llmperf_profile_free(profile);
 
-    session = start_stalls("stalls include=LLM@step budget=100", LLMPERF_TIER_COUNTERS);
+    session = start_stalls("stalls include=LLM@step budget=100");
     load_code(".text");
     run_region("LLM@step", "kernel", 1);
     profile = stop_session(session);
@@ -293,8 +324,7 @@ static void recordings_and_run_files_have_the_same_rows(void **state)
 
 static void reports_explain_the_top_kernel(void **state)
 {
-    llmperf_session *session =
-        start_stalls("stalls include=LLM@decode_step budget=100", LLMPERF_TIER_COUNTERS);
+    llmperf_session *session = start_stalls("stalls include=LLM@decode_step budget=100");
     llmperf_profile *profile;
 
     (void)state;
@@ -317,6 +347,97 @@ static void reports_explain_the_top_kernel(void **state)
     llmperf_profile_free(profile);
 }
 
+/* A program may launch before it opens a region. */
+static void sampling_is_enabled_with_the_context(void **state)
+{
+    llmperf_session *session = start_stalls("stalls include=LLM@step");
+
+    (void)state;
+    assert_int_equal(cupti->count("PCSamplingEnable"), 1);
+    run_region("LLM@step", "kernel", 1);
+    assert_int_equal(cupti->count("PCSamplingEnable"), 1);
+    llmperf_profile_free(stop_session(session));
+    assert_int_equal(cupti->count("PCSamplingDisable"), 1);
+
+    cupti->reset();
+    session = start_in(NULL, "stalls include=LLM@step");
+    assert_int_equal(cupti->count("PCSamplingEnable"), 0);
+    driver->tell_resource(LP_CUPTI_RESOURCE_CONTEXT_CREATED, NULL);
+    assert_int_equal(cupti->count("PCSamplingEnable"), 1);
+    set_context(&context); /* another one, which the region determines */
+    run_region("LLM@step", "kernel", 1);
+    assert_int_equal(cupti->count("PCSamplingEnable"), 2);
+    assert_int_equal(cupti->count("PCSamplingDisable"), 1);
+    llmperf_profile_free(stop_session(session));
+    assert_int_equal(cupti->count("PCSamplingDisable"), 2);
+}
+
+/* Nothing is sampled after an overflow until PC sampling is enabled again. */
+static void an_overflow_makes_the_period_longer(void **state)
+{
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
+    llmperf_profile *profile;
+    uint32_t before;
+
+    (void)state;
+    cupti->set_failure("PCSamplingGetData", LP_CUPTI_ERROR_OUT_OF_MEMORY);
+    run_region("LLM@step", "lost", 1);
+    before = cupti->period();
+    for (int i = 0; i < 500 && cupti->count("PCSamplingDisable") == 0; i++)
+        usleep(10000);
+    cupti->set_failure("PCSamplingGetData", 0);
+    for (int i = 0; i < 500 && cupti->count("PCSamplingEnable") < 2; i++) {
+        run_region("LLM@step", "kernel", 1);
+        usleep(10000);
+    }
+    assert_int_equal(cupti->period(), before + 1);
+    profile = stop_session(session);
+    assert_int_equal(find_stall(profile, "LLM@step", "kernel", "wait")->samples, 3);
+    assert_true(has_note(profile, "the GPU's sample buffer overflowed 1 times"));
+    assert_int_equal(ledger_of(profile).verdict, LLMPERF_VERDICT_COMPLETE);
+    llmperf_profile_free(profile);
+}
+
+/* CUPTI refuses to switch records on while PC sampling is enabled. */
+static void a_paused_session_can_be_resumed(void **state)
+{
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
+    llmperf_profile *profile;
+
+    (void)state;
+    run_region("LLM@step", "first", 1);
+    assert_int_equal(llmperf_session_pause(session), LLMPERF_OK);
+    run_region("LLM@step", "paused", 1);
+    assert_int_equal(llmperf_session_resume(session), LLMPERF_OK);
+    launch(3);
+    for (int i = 0; i < 500 && cupti->count("PCSamplingEnable") < 2; i++) {
+        run_region("LLM@step", "second", 1);
+        usleep(10000);
+    }
+    profile = stop_session(session);
+    assert_int_equal(find_stall(profile, "LLM@step", "first", "wait")->samples, 3);
+    assert_int_equal(find_stall(profile, "LLM@step", "second", "wait")->samples, 3);
+    assert_int_equal(profile->stalls.count, 6);
+    assert_int_equal(ledger_of(profile).kernels_seen, 3);
+    llmperf_profile_free(profile);
+}
+
+static void samples_of_unknown_kernels_are_reported(void **state)
+{
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
+    llmperf_profile *profile;
+
+    (void)state;
+    llmperf_region_begin("LLM@step");
+    work("kernel", 1);
+    work(NULL, 2);
+    llmperf_region_end();
+    profile = stop_session(session);
+    assert_int_equal(profile->stalls.count, 3);
+    assert_true(has_note(profile, "30 of 40 samples are of kernels that CUPTI does not know"));
+    llmperf_profile_free(profile);
+}
+
 static void a_refusal_is_one_line_and_the_session_goes_on(void **state)
 {
     static const char *const calls[] = { "ProfilerDeviceSupported",
@@ -335,7 +456,7 @@ static void a_refusal_is_one_line_and_the_session_goes_on(void **state)
 
         cupti->reset();
         cupti->set_failure(calls[i], 35);
-        session = start_stalls("stalls include=LLM@step budget=100", LLMPERF_TIER_COUNTERS);
+        session = start_stalls("stalls include=LLM@step budget=100");
         run_region("LLM@step", "kernel", 1);
         launch(3);
         profile = stop_session(session);
@@ -353,11 +474,16 @@ int main(void)
         cmocka_unit_test_setup(work_outside_of_sampled_calls_is_not_sampled, reset_driver),
         cmocka_unit_test_setup(regions_take_turns, reset_driver),
         cmocka_unit_test_setup(the_budget_limits_the_time_of_windows, reset_driver),
+        cmocka_unit_test_setup(a_window_waits_until_it_fits_into_the_budget, reset_driver),
         cmocka_unit_test_setup(a_long_call_is_read_while_it_runs, reset_driver),
         cmocka_unit_test_setup(a_region_that_captures_is_not_sampled, reset_driver),
         cmocka_unit_test_setup(line_information_gives_source_lines, reset_driver),
         cmocka_unit_test_setup(recordings_and_run_files_have_the_same_rows, reset_driver),
         cmocka_unit_test_setup(reports_explain_the_top_kernel, reset_driver),
+        cmocka_unit_test_setup(sampling_is_enabled_with_the_context, reset_driver),
+        cmocka_unit_test_setup(an_overflow_makes_the_period_longer, reset_driver),
+        cmocka_unit_test_setup(a_paused_session_can_be_resumed, reset_driver),
+        cmocka_unit_test_setup(samples_of_unknown_kernels_are_reported, reset_driver),
         cmocka_unit_test_setup(a_refusal_is_one_line_and_the_session_goes_on, reset_driver),
     };
 

@@ -32,15 +32,12 @@ static void kernels_of_conditional_bodies_find_their_launch(void **state)
 
 static void conditional_bodies_go_to_the_launch_that_ran_them(void **state)
 {
-    llmperf_profile *profile =
-        play_script(CONDITIONAL "repeat 20\nbegin one\ngraph h,c,b graph=5 index=0 body=1\nend\n"
-                                "begin two\ngraph h,c,b graph=5 index=0 body=1\n"
-                                "graph h,c,b graph=5 index=0 body=1\nend\ndone\n");
-
     (void)state;
-    assert_int_equal(captured_calls(profile, "b", "LLM@one", "LLM@body"), 20);
-    assert_int_equal(captured_calls(profile, "b", "LLM@two", "LLM@body"), 40);
-    llmperf_profile_free(profile);
+    check_captured(
+        CONDITIONAL "repeat 20\nbegin one\ngraph h,c,b graph=5 index=0 body=1\nend\n"
+                    "begin two\ngraph h,c,b graph=5 index=0 body=1\n"
+                    "graph h,c,b graph=5 index=0 body=1\nend\ndone\n",
+        0, CAPTURED({ "b", "LLM@one", "LLM@body", 20 }, { "b", "LLM@two", "LLM@body", 40 }));
 }
 
 static void a_graph_of_bodies_only_is_in_the_region_of_its_launches(void **state)

@@ -23,14 +23,12 @@ static uint64_t node_ns = 2000;
 static llmperf_session *start(uint32_t tier, uint32_t budget_permille, const char *rules)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
 
     options.tier = tier;
     options.device_source = LLMPERF_SOURCE_FAKE;
     options.overhead_budget_permille = budget_permille;
     options.rules = rules;
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    return session;
+    return start_options(&options);
 }
 
 static void replay(uint32_t graph)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels of CUDA graphs are told by the region that launched the graph and by the one that
+/* Kernels of CUDA graphs are rows by the region that launched the graph and by the one that
  * captured the node, whatever is done to the graph in between. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -54,42 +54,30 @@ static void capture_outside_of_regions_is_known_and_empty(void **state)
 
 static void graphs_captured_one_after_another_stay_apart(void **state)
 {
-    llmperf_profile *profile =
-        play_script("begin small\nnode graph=1 index=0\nend\ninstantiate graph=2 from=1\n"
-                    "begin large\nnode graph=4 index=0\nend\ninstantiate graph=5 from=4\n"
-                    "repeat 10\ngraph a graph=2 index=0\ngraph a graph=5 index=0\ndone\n"
-                    "graph a graph=5 index=0\n");
-
     (void)state;
-    assert_int_equal(captured_calls(profile, "a", "", "LLM@small"), 10);
-    assert_int_equal(captured_calls(profile, "a", "", "LLM@large"), 11);
-    llmperf_profile_free(profile);
+    check_captured("begin small\nnode graph=1 index=0\nend\ninstantiate graph=2 from=1\n"
+                   "begin large\nnode graph=4 index=0\nend\ninstantiate graph=5 from=4\n"
+                   "repeat 10\ngraph a graph=2 index=0\ngraph a graph=5 index=0\ndone\n"
+                   "graph a graph=5 index=0\n",
+                   0, CAPTURED({ "a", "", "LLM@small", 10 }, { "a", "", "LLM@large", 11 }));
 }
 
 static void a_second_instantiation_maps_like_the_first(void **state)
 {
-    llmperf_profile *profile =
-        play_script(TWO_LAYERS "instantiate graph=4 from=1 nodes=2\ngraph_destroy graph=1\n"
-                               "graph a,b graph=2 index=0\ngraph a,b graph=4 index=0\n");
-
     (void)state;
-    assert_int_equal(captured_calls(profile, "a", "", "LLM@layer0"), 2);
-    assert_int_equal(captured_calls(profile, "b", "", "LLM@layer1"), 2);
-    llmperf_profile_free(profile);
+    check_captured(TWO_LAYERS "instantiate graph=4 from=1 nodes=2\ngraph_destroy graph=1\n"
+                              "graph a,b graph=2 index=0\ngraph a,b graph=4 index=0\n",
+                   0, CAPTURED({ "a", "", "LLM@layer0", 2 }, { "b", "", "LLM@layer1", 2 }));
 }
 
 static void a_cloned_graph_keeps_its_regions(void **state)
 {
-    llmperf_profile *profile =
-        play_script("begin layer0\nnode graph=1 index=0\nend\n"
-                    "node_clone graph=7 index=0 from=1 source=0\ngraph_destroy graph=1\n"
-                    "begin added\nnode graph=7 index=1\nend\n"
-                    "instantiate graph=8 from=7 nodes=2\ngraph a,b graph=8 index=0\n");
-
     (void)state;
-    assert_int_equal(captured_calls(profile, "a", "", "LLM@layer0"), 1);
-    assert_int_equal(captured_calls(profile, "b", "", "LLM@added"), 1);
-    llmperf_profile_free(profile);
+    check_captured("begin layer0\nnode graph=1 index=0\nend\n"
+                   "node_clone graph=7 index=0 from=1 source=0\ngraph_destroy graph=1\n"
+                   "begin added\nnode graph=7 index=1\nend\n"
+                   "instantiate graph=8 from=7 nodes=2\ngraph a,b graph=8 index=0\n",
+                   0, CAPTURED({ "a", "", "LLM@layer0", 1 }, { "b", "", "LLM@added", 1 }));
 }
 
 static void explicit_nodes_are_in_the_region_open_at_their_creation(void **state)
@@ -169,35 +157,28 @@ static void nodes_of_an_unknown_origin_were_captured_before(void **state)
 
 static void capturing_again_heals(void **state)
 {
-    llmperf_profile *profile = play_script(
+    (void)state;
+    check_captured(
         "graph a,b graph=2 index=0\n"
         "begin again0\nnode graph=5 index=0\nend\nbegin again1\nnode graph=5 index=1\nend\n"
         "node_update graph=2 index=0 from=5 source=0\ngraph_update graph=2 from=5\n"
         "graph a,b graph=2 index=0\n"
         "begin new\nnode graph=7 index=0 nodes=2\nend\ninstantiate graph=8 from=7 nodes=2\n"
-        "graph a,b graph=8 index=0\n");
-
-    (void)state;
-    assert_int_equal(captured_calls(profile, "a", "", "LLM@again0"), 1);
-    assert_int_equal(captured_calls(profile, "b", "", "LLM@again1"), 1);
-    assert_int_equal(captured_calls(profile, "b", "", "LLM@new"), 1);
-    assert_int_equal(ledger_of(profile).graph_nodes_unmapped, 2);
-    llmperf_profile_free(profile);
+        "graph a,b graph=8 index=0\n",
+        2,
+        CAPTURED({ "a", "", "LLM@again0", 1 }, { "b", "", "LLM@again1", 1 },
+                 { "b", "", "LLM@new", 1 }));
 }
 
 static void nodes_above_the_limit_share_one_row(void **state)
 {
-    llmperf_profile *profile = play_script("graph a graph=3 index=999999\n"
-                                           "graph b graph=3 index=4000000000\n");
-
     (void)state;
-    assert_int_equal(
-        captured_calls(profile, "a", "", "LLM@(captured before profiling)/LLM@graph 3 node 999999"),
-        1);
-    assert_int_equal(captured_calls(profile, "b", "",
-                                    "LLM@(captured before profiling)/LLM@graph 3 node 4000000000"),
-                     1);
-    llmperf_profile_free(profile);
+    check_captured(
+        "graph a graph=3 index=999999\n"
+        "graph b graph=3 index=4000000000\n",
+        2,
+        CAPTURED({ "a", "", "LLM@(captured before profiling)/LLM@graph 3 node 999999", 1 },
+                 { "b", "", "LLM@(captured before profiling)/LLM@graph 3 node 4000000000", 1 }));
 }
 
 static void lost_events_are_counted(void **state)
@@ -245,7 +226,8 @@ static void at_graph_level_a_graph_is_one_span(void **state)
     assert_int_equal(ledger_of(profile).kernels_seen, 1);
     assert_int_equal(ledger_of(profile).memory_seen, 0);
     assert_int_equal(ledger_of(profile).graph_launches, 5);
-    assert_int_equal(ledger_of(profile).graph_records_missing, 1); /* The last launch was told. */
+    assert_int_equal(ledger_of(profile).graph_records_missing,
+                     1); /* The last launch was reported. */
     assert_int_equal(llmperf_profile_count(profile, LLMPERF_ROWS_CAPTURES), 0);
     assert_true(has_note(profile, "Graph level:"));
     llmperf_profile_free(profile);

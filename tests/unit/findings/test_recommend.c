@@ -210,18 +210,40 @@ static void slow_kernels_name_the_largest_class(void **state)
     stage.compute_floor_ms = 170;
     assert_says(&stage, "slow_kernels", 720, "than its compute and memory-bandwidth bound (GPU");
     stage.compute_floor_ms = 20;
-    stage.device_ms = 1000;
+    stage.classes_ms = 1000;
     stage.top_class = "GEMM";
     stage.top_class_ms = 850;
-    assert_says(&stage, "slow_kernels", 720,
-                "bound); mostly GEMM (85.0 % of its device time). Look");
+    assert_says(&stage, "slow_kernels", 720, "bound); mostly GEMM (85.0 % of their time). Look");
     stage.top_class_ms = 500; /* a half is not most */
     assert_says(&stage, "slow_kernels", 720,
-                "bound); the largest class is GEMM (50.0 % of its device time). Look");
+                "bound); the largest class is GEMM (50.0 % of their time). Look");
     stage.holds_stages = true;
-    assert_says(&stage, "slow_kernels", 720, "(50.0 % of its device time without nested stages)");
+    assert_says(&stage, "slow_kernels", 720, "(50.0 % of their time without nested stages)");
     stage.floor_ratio = 1.4;
     assert_silent(&stage);
+}
+
+static void copies_are_not_slow_kernels(void **state)
+{
+    struct lp_stage_facts stage = plain_stage();
+    struct lp_recommendations out;
+
+    (void)state;
+    stage.floor_ratio = 5;
+    stage.floor_ms = stage.memory_floor_ms = 180;
+    stage.compute_floor_ms = 20;
+    stage.memcpy_ms = 360;
+    stage.memcpy_count = 100;
+    stage.kernel_ms = stage.busy_ms - 360;
+    out = of_stage(&stage);
+    assert_int_equal(out.rows.count, 2);
+    assert_string_equal(out.rows.items[0].advice.id, "memcpy_in_decode");
+    assert_string_equal(out.rows.items[1].advice.id, "slow_kernels");
+    assert_true(out.rows.items[1].advice.saving_ms == 360);
+    assert_non_null(strstr(out.rows.items[1].text,
+                           "run 3.00x slower than its memory-bandwidth bound (GPU busy time "
+                           "without copies / bound)"));
+    lp_recommendations_clear(&out);
 }
 
 static void kernels_with_known_bounds_are_named_by_operator(void **state)
@@ -235,6 +257,7 @@ static void kernels_with_known_bounds_are_named_by_operator(void **state)
                                       .kernel = "flash",
                                       .kernel_ms = 2.5 };
     struct lp_stage_facts stage = plain_stage();
+    llmperf_kernel_shape shape;
 
     (void)state;
     stage.floor_ratio = 5;
@@ -244,6 +267,16 @@ static void kernels_with_known_bounds_are_named_by_operator(void **state)
     stage.elapsed_calls = 100;
     assert_says(&stage, "slow_operator", 200,
                 "attention kernels in LLM@attention take 3.00 ms, 3.75x their lower bound");
+    shape = (llmperf_kernel_shape)LLMPERF_KERNEL_SHAPE_INIT;
+    shape.model_operator = "lm_head";
+    shape.achievable_ms = 2.1;
+    shape.tflops = NAN;
+    stage.worst_shape = &shape;
+    assert_says(&stage, "slow_operator", 200, "more logits than are needed");
+    stage.worst_shape = NULL;
+    part.calls = 500; /* each could take 1.6 us */
+    assert_says(&stage, "slow_operator", 200,
+                "in 500 kernels of 6.00 us each (30.0 % of the call)");
     stage.elapsed_ms = 100; /* this one loses little, so the others do */
     assert_says(&stage, "slow_kernels", 720, "run 5.00x slower");
 }
@@ -639,6 +672,7 @@ int main(void)
         cmocka_unit_test(host_time_around_the_kernels_is_named),
         cmocka_unit_test(idle_time_without_iterations_is_not_explained),
         cmocka_unit_test(slow_kernels_name_the_largest_class),
+        cmocka_unit_test(copies_are_not_slow_kernels),
         cmocka_unit_test(kernels_with_known_bounds_are_named_by_operator),
         cmocka_unit_test(a_first_call_that_is_warm_up_is_named_once),
         cmocka_unit_test(savings_of_nested_stages_are_not_added_twice),

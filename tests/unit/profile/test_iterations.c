@@ -387,6 +387,28 @@ static void a_window_counts_a_stage_in_a_stage_once(void **state)
     lp_iterations_clear(&iterations);
 }
 
+/* The host counts a call when it ends, the others when their device work is known. */
+static void collected_calls_are_known_before_the_last_ones_are_done(void **state)
+{
+    struct lp_iterations iterations;
+    llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
+    llmperf_iteration row = LLMPERF_ITERATION_INIT;
+    uint32_t prefill = lp_path_intern(LP_PATH_ROOT, "LLM@prefill"), node;
+
+    (void)state;
+    begin_unit(&iterations);
+    lp_iterations_end(&iterations, UNIT, 9000, false);
+    assert_true(lp_iterations_done(&iterations, UNIT, true, &node, &row));
+    stats.instances = 2;
+    lp_iterations_fill(&iterations, prefill, &stats);
+    assert_true(stats.collected_wall_ms == 0.008);
+    assert_true(isnan(stats.active_ms)); /* of two calls, not of one */
+    stats.instances = 1;
+    lp_iterations_fill(&iterations, prefill, &stats);
+    assert_true(stats.collected_wall_ms == 0.008 && !isnan(stats.active_ms));
+    lp_iterations_clear(&iterations);
+}
+
 static void rows_that_are_read_while_others_are_written_are_whole(void **state)
 {
     pthread_t writer;
@@ -420,6 +442,7 @@ int main(void)
         cmocka_unit_test(elapsed_time_begins_when_the_device_was_free),
         cmocka_unit_test(late_work_of_a_finished_instance_changes_nothing_but_a_count),
         cmocka_unit_test(a_window_counts_a_stage_in_a_stage_once),
+        cmocka_unit_test(collected_calls_are_known_before_the_last_ones_are_done),
         cmocka_unit_test(rows_that_are_read_while_others_are_written_are_whole),
     };
 

@@ -109,6 +109,118 @@ static void numbers_of_pytorch_calls_make_no_new_names(void **state)
     llmperf_profile_free(profile);
 }
 
+static void steps_of_engines_are_stages_with_their_work(void **state)
+{
+    llmperf_session *session = start_without_device();
+    llmperf_region_stats step;
+    llmperf_profile *profile;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        char text[128];
+
+        snprintf(text, sizeof(text),
+                 "execute_%d_context_0(sq0sk0sqsq0sqsk0)_generation_%d(sq%dsk%dsqsq1sqsk2)", i + 1,
+                 i + 1, i + 1, 100 * (i + 1));
+        nvtx.range_push_a(text);
+        nvtx.range_push_a("gpu_model_runner: forward");
+        nvtx.range_pop();
+        nvtx.range_pop();
+    }
+    profile = stop_session(session);
+    expect_instances(profile, "vllm@decode_step", 10);
+    expect_instances(profile, "vllm@decode_step/vllm@forward", 10);
+    step = find_region(profile, "vllm@decode_step", -1);
+    assert_int_equal(step.kind, LLMPERF_REGION_STAGE);
+    assert_int_equal(step.tokens, 55);
+    assert_int_equal(step.sequences, 55);
+    assert_int_equal(step.context, 5500);
+    assert_int_equal(find_region(profile, "vllm@decode_step/vllm@forward", -1).kind,
+                     LLMPERF_REGION_OPERATOR);
+    llmperf_profile_free(profile);
+}
+
+static void ranges_inside_their_like_are_part_of_it(void **state)
+{
+    struct lp_nvtx_attributes compile = nvtx_named("XlaCompile:#module=a#"),
+                              pass = nvtx_named("XlaPass:#name=cse,module=a#");
+    llmperf_session *session = start_without_device();
+    const void *tsl = nvtx.domain_create_a("TSL");
+    llmperf_profile *profile;
+
+    (void)state;
+    assert_int_equal(nvtx.domain_range_push(tsl, &compile), 0);
+    assert_int_equal(nvtx.domain_range_push(tsl, &pass), 1);
+    for (int i = 0; i < 40; i++) /* more than dropped levels that are kept */
+        assert_int_equal(nvtx.domain_range_push(tsl, &pass), 2 + i);
+    assert_int_equal(nvtx.range_push_a("inside"), 0);
+    assert_int_equal(nvtx.range_pop(), 0);
+    for (int i = 40; i-- > 0;)
+        assert_int_equal(nvtx.domain_range_pop(tsl), 2 + i);
+    assert_int_equal(nvtx.domain_range_pop(tsl), 1);
+    assert_int_equal(nvtx.domain_range_pop(tsl), 0);
+    nvtx.domain_range_end(tsl, nvtx.domain_range_start(tsl, &pass));
+    profile = stop_session(session);
+    expect_instances(profile, "xla@compile", 2);
+    expect_instances(profile, "xla@compile/default@inside", 1);
+    assert_int_equal(ledger_of(profile).regions_unbalanced, 0);
+    assert_int_equal(ledger_of(profile).regions_abandoned, 0);
+    llmperf_profile_free(profile);
+}
+
+/* Their last path is kept with the string, also after the session in which it was made. */
+static void registered_names_have_a_path_below_each_parent(void **state)
+{
+    const void *tsl = nvtx.domain_create_a("TSL");
+    struct lp_nvtx_attributes thunk = nvtx_named(NULL), compile = nvtx_named(NULL);
+
+    (void)state;
+    thunk.message_type = compile.message_type = LP_NVTX_MESSAGE_REGISTERED;
+    thunk.message.registered = nvtx.register_string_a(tsl, "Thunk:#hlo_op=copy.48#");
+    compile.message.registered = nvtx.register_string_a(tsl, "XlaCompile:#module=a#");
+    for (int round = 0; round < 3; round++) {
+        llmperf_session *session = start_without_device();
+        llmperf_profile *profile;
+
+        for (int i = 0; i < 6; i++) {
+            nvtx.range_push_a(i % 2 ? "odd" : "even");
+            nvtx.domain_range_push(tsl, &compile);
+            nvtx.domain_range_push(tsl, &compile); /* part of the one around it */
+            nvtx.domain_range_push(tsl, &thunk);
+            for (int open = 0; open < 3; open++)
+                nvtx.domain_range_pop(tsl);
+            nvtx.domain_range_push(tsl, &thunk);
+            nvtx.domain_range_pop(tsl);
+            nvtx.range_pop();
+        }
+        profile = stop_session(session);
+        expect_instances(profile, "default@odd/xla@compile", 3);
+        expect_instances(profile, "default@even/xla@compile/xla@copy", 3);
+        expect_instances(profile, "default@odd/xla@compile/xla@copy", 3);
+        expect_instances(profile, "default@odd/xla@copy", 3);
+        assert_int_equal(ledger_of(profile).regions_unbalanced, 0);
+        llmperf_profile_free(profile);
+    }
+}
+
+/* Without a session: paths are not limited then. */
+static void a_million_names_of_steps_make_one_path(void **state)
+{
+    uint32_t before;
+    char text[96];
+
+    (void)state;
+    nvtx.range_push_a("execute_context_0(0)_generation_1(1)");
+    nvtx.range_pop();
+    before = lp_path_count();
+    for (int i = 0; i < 1000000; i++) {
+        snprintf(text, sizeof(text), "execute_context_0(0)_generation_%d(%d)", i + 1, i + 1);
+        nvtx.range_push_a(text);
+        nvtx.range_pop();
+    }
+    assert_int_equal(lp_path_count(), before);
+}
+
 static void payloads_in_the_llm_domain_are_tokens(void **state)
 {
     struct lp_nvtx_attributes attributes = nvtx_named("prefill");
@@ -521,6 +633,10 @@ int main(void)
         cmocka_unit_test(ranges_of_every_kind_become_regions),
         cmocka_unit_test(names_that_say_llm_are_llm_labels),
         cmocka_unit_test(numbers_of_pytorch_calls_make_no_new_names),
+        cmocka_unit_test(steps_of_engines_are_stages_with_their_work),
+        cmocka_unit_test(ranges_inside_their_like_are_part_of_it),
+        cmocka_unit_test(registered_names_have_a_path_below_each_parent),
+        cmocka_unit_test(a_million_names_of_steps_make_one_path),
         cmocka_unit_test(payloads_in_the_llm_domain_are_tokens),
         cmocka_unit_test(a_pop_drops_ranges_of_other_domains_above_it),
         cmocka_unit_test(own_regions_and_foreign_ranges_drop_one_another),

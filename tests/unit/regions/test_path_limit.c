@@ -38,12 +38,10 @@ static void mark_many(const char *name, int count)
 static llmperf_session *start(uint64_t path_limit)
 {
     llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
-    llmperf_session *session = NULL;
 
     options.device_source = LLMPERF_SOURCE_FAKE;
     options.path_limit = path_limit;
-    assert_int_equal(llmperf_session_start(&options, &session), 0);
-    return session;
+    return start_options(&options);
 }
 
 static uint64_t kernels_of(const llmperf_profile *profile, const char *path)
@@ -194,14 +192,15 @@ static void an_open_region_keeps_its_path_that_no_cache_has(void **state)
     const struct lp_nvtx_domain *domain = lp_nvtx_domain_of("D");
     struct lp_thread *thread = lp_thread_get();
     llmperf_session *session;
+    struct lp_range range;
     char name[32];
-    uint32_t node = lp_nvtx_node(thread, LP_PATH_ROOT, &domain, "open");
+    uint32_t node = lp_nvtx_node(thread, LP_PATH_ROOT, &domain, "open", NULL, &range);
 
     (void)state;
     lp_stack_open(thread, node, LP_OWNER_SELF);
     for (int i = 0; i < 5000; i++) {
         snprintf(name, sizeof(name), "range %d", i);
-        lp_nvtx_node(thread, LP_PATH_ROOT, &domain, name);
+        lp_nvtx_node(thread, LP_PATH_ROOT, &domain, name, NULL, &range);
     }
     session = start(0);
     assert_string_equal(lp_path_get(node)->label, "D@open");

@@ -91,6 +91,25 @@ static void the_end_takes_the_window_away(void **state)
     assert_int_equal(records_on, 0);
 }
 
+static void a_label_of_domain_llm_also_samples_stages_of_engines(void **state)
+{
+    const char *const labels[] = { "decode_step" };
+    uint32_t stage = lp_path_intern(LP_PATH_ROOT, "engine@decode_step");
+    uint32_t other = lp_path_intern(LP_PATH_ROOT, "other@decode_step");
+    uint64_t value;
+
+    (void)state;
+    lp_path_set_kind(stage, LLMPERF_REGION_STAGE);
+    lp_sampler_begin(labels, 1, 1, collect, NULL);
+    lp_sampler_go();
+    lp_sampler_open(lp_thread_get(), other, &value);
+    assert_int_equal(records_on, 0);
+    assert_int_equal(lp_sampler_open(lp_thread_get(), stage, &value), LP_BEGIN_NOW);
+    assert_int_equal(records_on, 1);
+    lp_sampler_close(lp_thread_get());
+    lp_sampler_end();
+}
+
 /* A thread may have seen sampling on just before it ended. It must not switch records any more: a
  * session that collects everything may have them on. */
 static void after_the_end_no_window_opens(void **state)
@@ -308,6 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_is_left_before_another_opens),
         cmocka_unit_test(the_end_takes_the_window_away),
+        cmocka_unit_test(a_label_of_domain_llm_also_samples_stages_of_engines),
         cmocka_unit_test(after_the_end_no_window_opens),
         cmocka_unit_test(an_instance_of_an_earlier_session_does_not_close_a_window),
         cmocka_unit_test(cupti_does_not_leave_while_a_call_is_collected),

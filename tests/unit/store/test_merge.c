@@ -109,6 +109,51 @@ static void process_ids_that_two_runs_share_are_told_apart(void **state)
     llmperf_profile_free(d);
 }
 
+static llmperf_region_stats find_row(const llmperf_profile *profile, const char *path)
+{
+    llmperf_region_stats stats = LLMPERF_REGION_STATS_INIT;
+
+    assert_int_equal(llmperf_profile_region(profile, lp_profile_find_region(profile, path), &stats),
+                     0);
+    return stats;
+}
+
+/* Two sessions of a process, and a later process with its id. */
+static void runs_of_one_process_become_one_process(void **state)
+{
+    static const char env[] = "{\"host\": {\"boot_id\": \"b\"}}";
+    llmperf_profile *a = make_run("a", 10, 30, 100), *b = make_run("b", 10, 10, 300), *both, *three;
+    llmperf_profile *later = make_run("c", 10, 1, 100), *all[] = { a, b, later };
+    llmperf_region_stats one, sum;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(lp_profile_set_fact(all[i], "env", env), 0);
+        assert_int_equal(lp_profile_set_fact(all[i], "process_started", i < 2 ? "77" : "78"), 0);
+    }
+    one = find_row(a, "LLM@prefill");
+    both = merge(a, b);
+    assert_int_equal(llmperf_profile_count(both, LLMPERF_ROWS_REGIONS),
+                     llmperf_profile_count(a, LLMPERF_ROWS_REGIONS));
+    assert_string_equal(llmperf_profile_fact(both, "process_id"), "10");
+    sum = find_row(both, "LLM@prefill");
+    assert_int_equal(sum.instances, 40);
+    assert_int_equal(sum.kernel_count, 40);
+    check_close(sum.kernel_ms, 30 * 0.0001 + 10 * 0.0003);
+    check_close(sum.gpu_busy_ms, sum.kernel_ms);
+    check_close(sum.wall_mean_ms, one.wall_mean_ms);
+    check_close(sum.wall_sum_ms, 40 * one.wall_mean_ms);
+    check_close(sum.wall_p50_ms, one.wall_p50_ms);
+    three = merge(both, later);
+    assert_int_equal(count_rows(three, "LLM@prefill", 10), 1);
+    assert_int_equal(count_rows(three, "LLM@prefill", 10 + 4194304), 1);
+    llmperf_profile_free(three);
+    llmperf_profile_free(both);
+    llmperf_profile_free(a);
+    llmperf_profile_free(b);
+    llmperf_profile_free(later);
+}
+
 static void the_worst_verdict_counts_and_problems_name_their_run(void **state)
 {
     llmperf_profile *a = make_run("good", 10, 1, 100), *b = make_run("bad", 20, 1, 100), *both;
@@ -395,6 +440,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_stay_apart_and_kernels_add_up),
         cmocka_unit_test(process_ids_that_two_runs_share_are_told_apart),
+        cmocka_unit_test(runs_of_one_process_become_one_process),
         cmocka_unit_test(the_worst_verdict_counts_and_problems_name_their_run),
         cmocka_unit_test(operators_count_each_process),
         cmocka_unit_test(spreads_are_put_together_exactly),

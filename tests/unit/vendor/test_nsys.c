@@ -174,6 +174,33 @@ static void names_lose_what_torch_appends_unless_they_are_to_stay(void **state)
     llmperf_profile_free(profile);
 }
 
+static void ranges_of_engines_are_what_they_are_in_live_runs(void **state)
+{
+    struct nsys_file file;
+    llmperf_profile *profile;
+    llmperf_region_stats step;
+
+    (void)state;
+    nsys_create(&file, SCHEMA_3_25);
+    nsys_range(&file, 10, 11, 0, 100, "step[DECODE bs=4 g_sqsq=4 g_sqsk=30 g_sk=30]");
+    nsys_range(&file, 10, 11, 100, 200, "step[DECODE bs=5 g_sqsq=5 g_sqsk=41 g_sk=41]");
+    nsys_range(&file, 10, 11, 120, 180, "step[VERIFY bs=5]");
+    profile = nsys_import(&file);
+    step = find_region(profile, "sglang@decode_step", -1);
+    assert_int_equal(step.instances, 2);
+    assert_int_equal(step.kind, LLMPERF_REGION_STAGE);
+    assert_int_equal(step.tokens, 9);
+    assert_int_equal(step.context, 71);
+    assert_int_equal(find_region(profile, "sglang@decode_step/sglang@verify_step", -1).kind,
+                     LLMPERF_REGION_OPERATOR);
+    llmperf_profile_free(profile);
+    profile = import_file(file.path, LLMPERF_IMPORT_EXACT_NAMES);
+    assert_int_equal(
+        find_region(profile, "default@step[DECODE bs=4 g_sqsq=4 g_sqsk=30 g_sk=30]", -1).tokens,
+        LLMPERF_UNKNOWN);
+    llmperf_profile_free(profile);
+}
+
 static void flags_of_another_version_are_refused(void **state)
 {
     llmperf_import_options options = LLMPERF_IMPORT_OPTIONS_INIT;
@@ -197,6 +224,7 @@ int main(void)
         cmocka_unit_test(ranges_that_overlap_without_nesting_each_get_their_calls),
         cmocka_unit_test(sisters_that_touch_are_not_nested),
         cmocka_unit_test(names_lose_what_torch_appends_unless_they_are_to_stay),
+        cmocka_unit_test(ranges_of_engines_are_what_they_are_in_live_runs),
         cmocka_unit_test(flags_of_another_version_are_refused),
     };
 

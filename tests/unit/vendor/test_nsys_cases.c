@@ -423,6 +423,29 @@ static void case_34_ranges_cut_by_the_capture_still_hold_calls(void **state)
     llmperf_profile_free(profile);
 }
 
+static void a_gpu_in_use_without_device_work_is_no_complete_export(void **state)
+{
+    (void)state;
+    for (int used = 0; used < 2; used++) {
+        struct nsys_file file;
+        llmperf_profile *profile;
+        llmperf_ledger ledger = LLMPERF_LEDGER_INIT;
+
+        nsys_create(&file, SCHEMA_3_16);
+        nsys_range(&file, 10, 11, 100, 200, "step");
+        nsys_sql(&file, "DROP TABLE IF EXISTS TARGET_INFO_CUDA_CONTEXT_INFO;"
+                        "CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (contextId INTEGER)");
+        if (used)
+            nsys_sql(&file, "INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (1)");
+        profile = nsys_import(&file);
+        assert_int_equal(llmperf_profile_ledger(profile, &ledger), 0);
+        assert_int_equal(ledger.verdict,
+                         used ? LLMPERF_VERDICT_INCOMPLETE : LLMPERF_VERDICT_COMPLETE);
+        assert_true(has_problem(profile, "no kernel, memcpy or memset") == used);
+        llmperf_profile_free(profile);
+    }
+}
+
 static void secrets_of_the_machine_are_not_copied(void **state)
 {
     struct nsys_file file;
@@ -507,6 +530,7 @@ int main(void)
         cmocka_unit_test(case_33_a_file_that_is_being_written_is_refused),
         cmocka_unit_test(case_33_an_export_older_than_its_report_is_told_of),
         cmocka_unit_test(case_34_ranges_cut_by_the_capture_still_hold_calls),
+        cmocka_unit_test(a_gpu_in_use_without_device_work_is_no_complete_export),
         cmocka_unit_test(secrets_of_the_machine_are_not_copied),
         cmocka_unit_test(deep_nesting_and_many_names_have_limits),
         cmocka_unit_test(files_of_other_kinds_are_refused_with_advice),

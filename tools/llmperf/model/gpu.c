@@ -9,28 +9,18 @@
 
 const char *const phase_names[PHASES] = { "prefill", "decode", "vision" };
 
-static const llmperf_step_floor unknown_floor = {
-    sizeof(unknown_floor),
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NAN,
-    NULL,
-    NULL,
-    NULL,
-    NULL,
-    LLMPERF_BOUND_UNKNOWN,
-    0,
-};
+#define MEMBER(name) offsetof(llmperf_step_floor, name)
+
+/* All doubles are NaN. */
+static llmperf_step_floor unknown_floor(void)
+{
+    llmperf_step_floor floor = LLMPERF_STEP_FLOOR_INIT;
+    const double unknown = NAN;
+
+    for (size_t at = MEMBER(compute_ms); at <= MEMBER(tokens_per_s); at += sizeof(unknown))
+        memcpy((char *)&floor + at, &unknown, sizeof(unknown));
+    return floor;
+}
 
 int find_gpu(const char *name, llmperf_hardware **hardware)
 {
@@ -50,7 +40,7 @@ int take_gpu(const struct command *command, const char *name, struct model_answe
 
     for (size_t i = 0; i < LIMITS; i++)
         for (size_t k = 0; k < PHASES; k++)
-            gpu->floors[i][k] = unknown_floor;
+            gpu->floors[i][k] = unknown_floor();
     gpu->turn = (llmperf_decode_turn){ sizeof(gpu->turn), NAN, NAN, NULL, NULL };
     gpu->name = name;
     snprintf(gpu->reason, sizeof(gpu->reason), "no GPU was given; see --gpu");
@@ -68,7 +58,7 @@ void free_gpu(struct model_answer *answer)
     llmperf_hardware_free(answer->gpu.hardware);
 }
 
-static const llmperf_step *step_of(const struct model_answer *answer, enum model_phase phase)
+const llmperf_step *model_step(const struct model_answer *answer, enum model_phase phase)
 {
     return phase == PREFILL       ? &answer->prefill_step
            : phase == DECODE_STEP ? &answer->decode_step
@@ -85,8 +75,8 @@ int work_out_gpu(struct model_answer *answer)
     for (uint32_t which = 0; gpu->hardware && which < LIMITS; which++)
         for (enum model_phase phase = 0; status == 0 && phase < PHASES; phase++)
             if (gpu->has[phase])
-                status = llmperf_model_floor(answer->model, step_of(answer, phase), gpu->hardware,
-                                             which, &gpu->floors[which][phase]);
+                status = llmperf_model_floor(answer->model, model_step(answer, phase),
+                                             gpu->hardware, which, &gpu->floors[which][phase]);
     if (status == 0 && gpu->hardware && answer->info.has_decoder)
         status = llmperf_model_decode_turn(answer->model, &answer->decode_step, gpu->hardware,
                                            LLMPERF_LIMITS_IN_USE, &gpu->turn);
@@ -110,7 +100,7 @@ static bool computes_in(const struct model_answer *answer, uint32_t dtype)
     for (enum model_phase phase = 0; phase < PHASES; phase++)
         for (size_t i = 0;
              answer->gpu.has[phase] &&
-             llmperf_model_operator(answer->model, step_of(answer, phase), i, &op) == 0;
+             llmperf_model_operator(answer->model, model_step(answer, phase), i, &op) == 0;
              i++)
             if (op.model_flops && op.compute_dtype == dtype)
                 return true;
@@ -217,8 +207,6 @@ static void print_turn(const struct model_answer *answer)
         print("above a context length of %.0f it is memory-bound at any batch size\n",
               turn->context);
 }
-
-#define MEMBER(name) offsetof(llmperf_step_floor, name)
 
 void print_gpu_text(const struct model_answer *answer)
 {

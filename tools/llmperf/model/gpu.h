@@ -9,6 +9,8 @@
 /** "prefill", "decode", "vision". */
 extern const char *const phase_names[PHASES];
 
+const llmperf_step *model_step(const struct model_answer *answer, enum model_phase phase);
+
 /** A GPU of the table, or "local": the first one here. @return a status of the library */
 int find_gpu(const char *name, llmperf_hardware **hardware);
 

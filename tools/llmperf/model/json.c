@@ -79,10 +79,6 @@ static json_t *floor_of(const struct gpu_answer *gpu, int which, enum model_phas
 static json_t *step_of(const struct model_answer *answer, json_t *step, const llmperf_work *work,
                        enum model_phase phase)
 {
-    const llmperf_step *of = phase == PREFILL       ? &answer->prefill_step
-                             : phase == DECODE_STEP ? &answer->decode_step
-                                                    : &answer->vision_step;
-
     json_add(step,
              "model_flops:u hardware_flops:u vector_flops:u bytes:u weight_bytes:u kv_read_bytes:u "
              "kv_write_bytes:u activation_bytes:u communication_bytes:u experts_touched:d floor:o "
@@ -91,7 +87,7 @@ static json_t *step_of(const struct model_answer *answer, json_t *step, const ll
              work->weight_bytes, work->kv_read_bytes, work->kv_write_bytes, work->activation_bytes,
              work->communication_bytes, work->experts_touched,
              floor_of(&answer->gpu, IN_USE, phase), floor_of(&answer->gpu, MEASURED, phase),
-             operators_of(answer->model, of));
+             operators_of(answer->model, model_step(answer, phase)));
     return step;
 }
 

@@ -2,30 +2,23 @@
 // The page: header, sections, and what happens on a click.
 "use strict";
 
-const VERDICT_GOOD = ["complete", "sampled"];
-
 const LISTS = ["stages", "regions", "operators", "kernels", "kernel_classes", "kernel_roofline", "kernel_shapes", "ncu_kernels", "waterfall", "iterations", "metrics", "recommendations", "notes"];
 
-/** Sections in the order of report.md, with its titles; what it does not have comes before the sums. */
-function inOrder(sections, places) {
-    const place = (id) => places.findIndex(([known]) => known === id), rest = place("aggregates-section") - 0.5;
-    return sections.map((s) => ({ ...s, place: place(s.id) < 0 ? rest : place(s.id) }))
-        .map((s) => (s.place === rest ? s : { ...s, title: places[s.place][1] })).sort((a, b) => a.place - b.place);
-}
+const FIRST_SCREEN = ["waterfall", "advice"];
 
 /** Everything inside <body>, from the data of the page. */
 function renderReport(data) {
-    const { metrics } = data;
-    const sections = inOrder([...SECTIONS, ...otherSections(data)], data.sections).filter((s) => !s.member || (Array.isArray(metrics[s.member]) ? metrics[s.member].length : metrics[s.member]));
-    const good = VERDICT_GOOD.includes(metrics.ledger.verdict), verdict = html`<div class="verdict${good ? "" : " bad"}">${markdown(data.verdict)}</div>
+    const { metrics, usual } = data;
+    const verdict = html`<div class="verdict${usual ? "" : " bad"}">${markdown(data.verdict)}</div>`;
+    const shown = data.sections.map(([id, title, lines]) => ({ id, title, body: sectionBody(data, id, lines) })).filter(({ body }) => body !== null);
+    const section = ({ id, title, body }) => html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
+${body}</section>
 `;
-    const body = sections.map((section) => html`<section aria-labelledby="${section.id}"><h2 id="${section.id}">${section.title}</h2>
-${section.device && data.withheld ? html`<p>Withheld: too much of the work is missing.</p>` : section.show(data)}${good && section.id === "advice" ? verdict : ""}</section>
-`);
-    return html`<header><h1>${data.title}</h1><p class="note">Tier ${metrics.tier}, ${metrics.created_at}, run <code>${metrics.run_id}</code></p>
-${good ? "" : verdict}<div class="headline">${markdown(data.headline)}</div></header>
-<nav aria-label="Sections">${sections.map((s) => html`<a href="#${s.id}">${s.title}</a> `)}<input type="search" id="search" placeholder="Search names" aria-label="Search names"></nav>
-<main>${body}</main>`.text;
+    const isFirst = ({ id }) => FIRST_SCREEN.includes(id);
+    return html`<header><h1>${data.title}</h1><p class="note">Tier ${metrics.tier}${metrics.created_at ? `, ${metrics.created_at}` : ""}${metrics.run_id ? html`, run <code>${metrics.run_id}</code>` : ""}</p>
+${usual ? "" : verdict}<div class="headline">${lead(data.headline)}</div>${tiles(data)}</header>
+<nav aria-label="Sections"><div>${shown.map((s) => html`<a href="#${s.id}">${s.title}</a> `)}</div><input type="search" id="search" placeholder="Search names" aria-label="Search names"></nav>
+<main><div class="columns">${shown.filter(isFirst).map(section)}</div>${usual ? verdict : ""}${shown.filter((s) => !isFirst(s)).map(section)}</main>`.text;
 }
 
 function redraw(id) {
@@ -41,6 +34,17 @@ function sortTable(id, index, head) {
     redraw(id);
 }
 
+/** Show and mark the row that a link is about. */
+function goTo(id, key) {
+    if (!tables[id] || !unfold(tables[id], key)) return;
+    document.getElementById("search").value = "";
+    redraw(id);
+    const row = document.querySelector(`#table-${CSS.escape(id)} tr[data-key="${CSS.escape(key)}"]`);
+    document.querySelectorAll("tr.found").forEach((other) => other.classList.remove("found"));
+    row.classList.add("found");
+    row.scrollIntoView({ block: "center" });
+}
+
 function download(name, text) {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
@@ -50,6 +54,8 @@ function download(name, text) {
 }
 
 function onClick(event, timeline) {
+    const link = event.target.closest("a[data-go]");
+    if (link) { event.preventDefault(); goTo(link.hash.slice("#table-".length), link.dataset.go); }
     const button = event.target.closest("button");
     if (!button) return;
     const { sort, fold, all, csv: table, jump } = button.dataset;
@@ -76,8 +82,9 @@ function isCall(call) {
 function readData(text) {
     const data = JSON.parse(text);
     if (data.compare) return data;
-    data.kept = data.calls.filter(({ call }) => call && isCall(call)).map(({ stage, call }) => ({ ...call, region: data.metrics.iterations[stage].region }));
+    data.kept = data.calls.filter(({ call }) => call && isCall(call)).map(({ stage, rank, call }) => ({ ...call, rank, region: data.metrics.iterations[stage].region }));
     Object.assign(PART_NAMES, data.parts);
+    smallPart = data.small_part;
     rowsShown = data.top || rowsShown;
     for (const name of LISTS) data.metrics[name] = data.metrics[name] || []; // null: unknown
     return data;

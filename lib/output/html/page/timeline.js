@@ -3,7 +3,8 @@
 // zooming into such a call shows its kernels. Wheel or + and - zoom, dragging or the arrow keys pan, 0 shows everything.
 "use strict";
 
-const LANE_HEIGHT = 22, LANE_GAP = 6, LABEL_WIDTH = 190, AXIS_HEIGHT = 22;
+const LANE_HEIGHT = 22, LANE_GAP = 6, LABEL_MOST = 190, AXIS_HEIGHT = 22;
+const laneTop = (index) => AXIS_HEIGHT + index * (LANE_HEIGHT + LANE_GAP);
 
 /** Lanes of items {start, length (ns), text, style}, from calls of stages and from kept events. */
 function timelineLanes(metrics, kept) {
@@ -20,38 +21,95 @@ function timelineLanes(metrics, kept) {
     return lanes;
 }
 
-/** Kernels by GPU and stream, and above them the operators: runs of kernels of one region. */
-function keptLanes(kept) {
-    const lanes = new Map();
+const isCollective = (call, event) => call.classes[event[5]] === "collective";
+
+/** Name of the process of a call where there are several; "": there is one. */
+function processName(call, kept) {
+    if (kept.every((other) => other.process_id === call.process_id)) return "";
+    return call.rank === null || call.rank === undefined ? `process ${call.process_id}` : `rank ${call.rank}`;
+}
+
+/** Who takes part in a collective: "rank 1 GPU 1". */
+const memberOf = (call, event, kept) => `${processName(call, kept)} ${call.streams[event[2]].split(",")[0]}`.trim();
+
+/** Processes of several hosts have different clocks: what to add to the times of each, so that the same calls begin together. */
+function clockShifts(kept) {
+    const shifts = new Map([[kept.length ? kept[0].clock : undefined, 0]]);
+    for (const call of kept) {
+        const same = kept.find((other) => shifts.has(other.clock) && other.region === call.region && other.sequence === call.sequence);
+        if (!shifts.has(call.clock) && same) shifts.set(call.clock, same.begin_ns + shifts.get(same.clock) - call.begin_ns);
+    }
+    return shifts;
+}
+
+/**
+ * By event: its collective {members: [{name, start, event}], last}, from the calls of several GPUs that have the same number: the n-th collective of
+ * each is the same one.
+ */
+function findCollectives(kept) {
+    const all = kept.flatMap((call) => {
+        const counts = new Map();
+        return call.events.filter((event) => isCollective(call, event)).map((event) => {
+            const name = memberOf(call, event, kept), n = counts.get(name) || 0;
+            counts.set(name, n + 1);
+            return { name, start: call.begin_ns + event[0], event, key: `${call.region} ${call.sequence} ${n}` };
+        });
+    });
+    const found = new Map();
+    for (const members of groupBy(all, (member) => member.key).values()) {
+        if (new Set(members.map((m) => m.name)).size < 2) continue;
+        const last = members.reduce((a, b) => (b.start > a.start ? b : a));
+        for (const member of members) found.set(member.event, { members, last });
+    }
+    return found;
+}
+
+/** What a collective waits for: the part of an item before the last GPU arrives. */
+function waitingOf(collective, absolute, length) {
+    if (!collective) return {};
+    const waiting = Math.min(length, collective.last.start - absolute);
+    return { waiting, arrival: waiting > 0 ? null : collective, note: waiting > 0 ? `, of it ${duration(waiting / 1e6, 3)} waiting for ${collective.last.name}` : ", arrives last" };
+}
+
+/** Kernels by GPU and stream, and above them the operators: runs of kernels of one region; by process where there are several. */
+function keptLanes(calls) {
+    const shifts = clockShifts(calls), kept = calls.map((call) => ({ ...call, begin_ns: call.begin_ns + (shifts.get(call.clock) || 0) }));
+    const lanes = new Map(), collectives = findCollectives(kept);
     const seen = new Set(); // kernels of a call inside another one that was kept
     const add = (key, item) => { if (!lanes.has(key)) lanes.set(key, []); lanes.get(key).push(item); };
     for (const call of kept) {
+        const process = processName(call, kept), name = (lane) => `${process} ${lane}`.trim();
         let band = null;
-        for (const [start, length, stream, name, region, className] of call.events) {
-            const kernel = call.names[name], path = call.regions[region], absolute = call.begin_ns + start;
-            const label = last(path), key = `${absolute} ${call.streams[stream]}`;
+        for (const event of call.events) {
+            const [start, length, stream, kernelName, region, className] = event;
+            const kernel = call.names[kernelName], path = call.regions[region], absolute = call.begin_ns + start, lane = name(call.streams[stream]);
+            const { waiting, arrival, note } = waitingOf(collectives.get(event), absolute, length), key = `${absolute} ${lane}`;
             if (seen.has(key)) continue;
             seen.add(key);
             if (band && band.path === path) band.item.length = absolute + length - band.item.start;
             else {
-                band = { path, item: { start: absolute, length, label, text: path, style: "band" } };
-                add("operators", band.item);
+                band = { path, item: { start: absolute, length, label: shortName(path), text: path, style: "band" } };
+                add(name("operators"), band.item);
             }
-            add(call.streams[stream], { start: absolute, length, label: kernel, style: `k${classNumber(call.classes[className])}`,
-                text: `${kernel}: ${duration(length / 1e6)}, ${call.classes[className]}, in ${path}` });
+            add(lane, { start: absolute, length, label: kernel, style: `k${classNumber(call.classes[className])}`, waiting, arrival,
+                text: `${process ? `${process}: ` : ""}${kernel}: ${duration(length / 1e6)}${note || ""}, ${call.classes[className]}, in ${path}` });
         }
     }
     for (const items of lanes.values()) items.sort((a, b) => a.start - b.start);
-    return [...lanes].sort(([a], [b]) => (a === "operators" ? -1 : b === "operators" ? 1 : a.localeCompare(b)));
+    const place = (name) => name.replace(/\d+/g, (digits) => digits.padStart(8, "0")).replace("operators", "");
+    return [...lanes].sort(([a], [b]) => place(a).localeCompare(place(b)));
 }
 
 function timelineMarkup(metrics, kept) {
     const lanes = timelineLanes(metrics, kept);
     if (lanes.length === 0) return html`<p class="note">No timeline: no call of a stage was kept.</p>`;
-    const jumps = kept.map((call, i) => html`<button data-jump="${i}">A call of ${last(call.region)}</button> `);
+    const first = kept.filter((call, i) => kept.findIndex((other) => other.region === call.region) === i);
+    const jumps = first.map((call) => html`<button data-jump="${kept.indexOf(call)}">A call of ${last(call.region)}</button> `);
+    const together = findCollectives(kept).size > 0 ? " Striped: a collective waits for the GPU that arrives last; the line shows when that is." : "";
+    const clocks = new Set(kept.map((call) => call.clock)).size > 1 ? " Hosts have different clocks: the same call is drawn to begin at the same time on each." : "";
     return html`<p class="tools"><button data-jump="all">Whole run</button> ${jumps}</p>
 <canvas id="timeline" tabindex="0" role="img" aria-label="Timeline of ${lanes.length} lanes; the tables below have its numbers" height="${AXIS_HEIGHT + lanes.length * (LANE_HEIGHT + LANE_GAP)}"></canvas>
-<p class="note" id="timeline-text">Wheel or + and − zoom, dragging or the arrow keys pan, 0 shows everything. ${kept.some((c) => c.events_total > c.events.length) ? "Of long calls, the first kernels are kept." : ""}</p>`;
+<p class="note" id="timeline-text">Wheel or + and − zoom, dragging or the arrow keys pan, 0 shows everything. ${kept.some((c) => c.events_total > c.events.length) ? "Of long calls, the first kernels are kept." : ""}${together}${clocks}</p>`;
 }
 
 class Timeline {
@@ -80,13 +138,14 @@ class Timeline {
         this.show(call.begin_ns, call.begin_ns + end * 1.02);
     }
 
-    x(time) { return LABEL_WIDTH + (this.width - LABEL_WIDTH) * (time - this.from) / this.span; }
+    x(time) { return this.labels + (this.width - this.labels) * (time - this.from) / this.span; }
 
-    time(x) { return this.from + this.span * (x - LABEL_WIDTH) / (this.width - LABEL_WIDTH); }
+    time(x) { return this.from + this.span * (x - this.labels) / (this.width - this.labels); }
 
     draw() {
         const canvas = this.canvas, scale = window.devicePixelRatio || 1;
         this.width = canvas.clientWidth;
+        this.labels = Math.min(LABEL_MOST, 0.3 * this.width);
         this.height = AXIS_HEIGHT + this.lanes.length * (LANE_HEIGHT + LANE_GAP);
         canvas.width = this.width * scale;
         canvas.height = this.height * scale;
@@ -96,13 +155,29 @@ class Timeline {
         context.scale(scale, scale);
         context.font = "12px system-ui, sans-serif";
         this.drawAxis(context);
-        this.lanes.forEach((lane, i) => this.drawLane(context, lane, AXIS_HEIGHT + i * (LANE_HEIGHT + LANE_GAP)));
+        this.lanes.forEach((lane, i) => this.drawLane(context, lane, laneTop(i)));
+        this.lanes.forEach((lane, i) => this.drawArrivals(context, lane, i));
+    }
+
+    /** From the GPU that arrives last in a collective to those that wait for it. */
+    drawArrivals(context, lane, index) {
+        context.strokeStyle = this.colour("--fg");
+        for (const item of this.visible(lane)) {
+            if (!item.arrival || this.x(item.start + item.length) - this.x(item.start) < 3 || this.x(item.start) < this.labels) continue;
+            const others = this.lanes.map((other, i) => i).filter((i) => i !== index && this.visible(this.lanes[i]).some((o) => o.waiting > 0 && Math.abs(o.start + o.waiting - item.start) < 1));
+            for (const other of others) {
+                context.beginPath();
+                context.moveTo(this.x(item.start), laneTop(Math.min(index, other)));
+                context.lineTo(this.x(item.start), laneTop(Math.max(index, other)) + LANE_HEIGHT);
+                context.stroke();
+            }
+        }
     }
 
     drawAxis(context) {
         context.fillStyle = this.colour("--soft");
         context.strokeStyle = this.colour("--line");
-        const base = this.from - this.first, step = ticks(this.span, 7)[1];
+        const base = this.from - this.first, step = ticks(this.span, Math.max(2, Math.floor((this.width - this.labels) / 110)))[1];
         for (let time = Math.ceil(base / step) * step; time < base + this.span; time += step) {
             const x = this.x(this.first + time);
             context.beginPath();
@@ -115,10 +190,15 @@ class Timeline {
 
     drawLane(context, lane, y) {
         context.fillStyle = this.colour("--fg");
-        context.fillText(lane.name.slice(0, 28), 2, y + 15);
         context.save();
         context.beginPath();
-        context.rect(LABEL_WIDTH, 0, this.width, this.height);
+        context.rect(0, y, this.labels - 4, LANE_HEIGHT);
+        context.clip();
+        context.fillText(lane.name, 2, y + 15);
+        context.restore();
+        context.save();
+        context.beginPath();
+        context.rect(this.labels, 0, this.width, this.height);
         context.clip();
         let covered = -1;
         for (const item of this.visible(lane)) {
@@ -140,15 +220,32 @@ class Timeline {
             context.fillStyle = this.colour("--c0");
             context.fillRect(x, y + LANE_HEIGHT - height, width, height);
         }
+        if (item.waiting > 0) this.drawWaiting(context, x, y, Math.min(width, this.x(item.start + item.waiting) - x));
         if (item.label && width > 40) {
             context.fillStyle = this.colour(item.style === "band" ? "--fg" : "--on");
             context.save();
             context.beginPath();
             context.rect(x, y, width - 2, LANE_HEIGHT);
             context.clip();
-            context.fillText(item.label, Math.max(x, LABEL_WIDTH) + 3, y + 15);
+            context.fillText(item.label, Math.max(x, this.labels) + 3, y + 15);
             context.restore();
         }
+    }
+
+    drawWaiting(context, x, y, width) {
+        context.save();
+        context.beginPath();
+        context.rect(x, y, width, LANE_HEIGHT);
+        context.clip();
+        context.strokeStyle = this.colour("--bg");
+        context.lineWidth = 2;
+        for (let at = Math.max(x, this.labels) - LANE_HEIGHT; at < Math.min(x + width, this.width); at += 6) {
+            context.beginPath();
+            context.moveTo(at, y + LANE_HEIGHT);
+            context.lineTo(at + LANE_HEIGHT, y);
+            context.stroke();
+        }
+        context.restore();
     }
 
     /** Items of a lane on the screen; lanes are sorted by start and items of a lane seldom overlap. */
@@ -165,12 +262,12 @@ class Timeline {
 
     itemAt(x, y) {
         const index = Math.floor((y - AXIS_HEIGHT) / (LANE_HEIGHT + LANE_GAP)), lane = this.lanes[index];
-        if (!lane || x < LABEL_WIDTH) return null;
+        if (!lane || x < this.labels) return null;
         const time = this.time(x), slack = 2 * this.span / this.width;
         return this.visible(lane).find((item) => time >= item.start - slack && time <= item.start + item.length + slack);
     }
 
-    zoom(factor, x = (this.width + LABEL_WIDTH) / 2) {
+    zoom(factor, x = (this.width + this.labels) / 2) {
         const time = this.time(x), share = (time - this.from) / this.span, span = this.span * factor;
         this.show(time - share * span, time + (1 - share) * span);
     }
@@ -185,7 +282,7 @@ class Timeline {
         canvas.addEventListener("pointerdown", (event) => { drag = event.offsetX; canvas.setPointerCapture(event.pointerId); });
         canvas.addEventListener("pointerup", () => { drag = null; });
         canvas.addEventListener("pointermove", (event) => {
-            if (drag !== null) { this.pan((drag - event.offsetX) / (this.width - LABEL_WIDTH)); drag = event.offsetX; return; }
+            if (drag !== null) { this.pan((drag - event.offsetX) / (this.width - this.labels)); drag = event.offsetX; return; }
             const item = this.itemAt(event.offsetX, event.offsetY);
             if (item) this.text.textContent = item.text;
         });

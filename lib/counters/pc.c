@@ -29,9 +29,20 @@
 /* ENDED: the collector has not read all of it. BUSY: a thread opens, closes or reads it. */
 enum lp_pc_window { SHUT, OPEN, ENDED, BUSY };
 
+/* false: it is another, or busy. */
 static bool take(struct lp_pc *pc, int window)
 {
-    return atomic_compare_exchange_strong(&pc->window, &window, BUSY);
+    return window != BUSY && atomic_compare_exchange_strong(&pc->window, &window, BUSY);
+}
+
+/* Wait until no other thread has it. @return what it was. */
+static int await_window(struct lp_pc *pc)
+{
+    int window;
+
+    while (!take(pc, window = atomic_load(&pc->window)))
+        sched_yield();
+    return window;
 }
 
 /* Enable, Disable, Start, Stop. */
@@ -154,8 +165,11 @@ static int enable(struct lp_counters *counters, void *context)
 /* Errors come again when a region opens. */
 void lp_pc_prepare(struct lp_counters *counters, void *context)
 {
+    int window = await_window(counters->pc);
+
     if (!counters->pc->context && lp_counters_load(&counters->calls) == 0)
         enable(counters, context);
+    atomic_store(&counters->pc->window, window);
 }
 
 /* Ready for windows. The first start takes 100 ms, more than any other: it is no part of one. */
@@ -168,7 +182,7 @@ static int arm(struct lp_counters *counters)
     return status < 0 ? status : CALL(counters, Stop);
 }
 
-int lp_pc_open(struct lp_counters *counters)
+static int set_up(struct lp_counters *counters)
 {
     struct lp_pc *pc = counters->pc;
     int status;
@@ -185,6 +199,14 @@ int lp_pc_open(struct lp_counters *counters)
     pc->sums.columns = counters->set->columns.count;
     pc->since_ns = pc->passed_ns = lp_clock_now();
     return 0;
+}
+
+int lp_pc_open(struct lp_counters *counters)
+{
+    int window = await_window(counters->pc), status = set_up(counters);
+
+    atomic_store(&counters->pc->window, window);
+    return status;
 }
 
 /* Windows */
@@ -254,7 +276,7 @@ void lp_pc_begin(struct lp_counters *counters, const struct lp_thread *thread, u
     if (!affords(counters, now_ns) || lp_cupti_capturing() ||
         lp_counter_context() != counters->device.context || !take(pc, SHUT))
         return;
-    if (has_turn(pc, node, now_ns)) {
+    if (!atomic_load(&counters->paused) && has_turn(pc, node, now_ns)) {
         if ((!pc->context && arm(counters) < 0) || open_window(counters, thread, node) < 0)
             lp_counters_fail(counters);
         else
@@ -267,12 +289,16 @@ void lp_pc_end(struct lp_counters *counters, const struct lp_thread *thread, uin
 {
     struct lp_pc *pc = counters->pc;
     uint64_t since_ns;
+    int window;
 
     if (atomic_load(&pc->owner) != thread || pc->node != node)
         return;
     since_ns = lp_clock_now();
-    while (!take(pc, OPEN)) /* the collector reads it */
-        sched_yield();
+    window = await_window(pc);
+    if (atomic_load(&pc->owner) != thread) { /* the session was paused */
+        atomic_store(&pc->window, window);
+        return;
+    }
     pc->spoilt = lp_cupti_capturing(); /* to wait would end the capture */
     if (!pc->spoilt)
         lp_counter_idle();
@@ -349,27 +375,26 @@ void lp_pc_deliver(struct lp_counters *counters, const struct lp_device_sink *si
     struct lp_pc *pc = counters->pc;
     uint64_t now_ns = lp_clock_now();
 
-    if (pc->context && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
+    if (atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
         look(counters);
-    if (pc->context && !counters->driver_gone && now_ns - pc->passed_ns < PASS_NS)
+    if (!counters->driver_gone && now_ns - pc->passed_ns < PASS_NS)
         return;
     pc->passed_ns = now_ns;
     lp_pc_pass(counters, sink);
 }
 
-/* The next window enables it again. */
+/* The next window enables it again; the next delivery passes everything on. */
 void lp_pc_stop(struct lp_counters *counters)
 {
     struct lp_pc *pc = counters->pc;
-    int window;
+    int window = await_window(pc);
 
-    while (!take(pc, window = atomic_load(&pc->window)))
-        sched_yield();
     if (window == OPEN && close_window(counters) == 0)
         window = ENDED;
     if (window == ENDED && atomic_load(&counters->phase) == LP_COUNTERS_RUNNING)
         drain(counters, window);
     disable(counters);
+    pc->passed_ns = 0;
     atomic_store(&pc->window, SHUT);
 }
 

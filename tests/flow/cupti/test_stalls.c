@@ -2,8 +2,10 @@
 /** PC sampling from end to end, over a stand-in for CUPTI: which calls of regions are sampled, and
  * what becomes of the samples. */
 #include <elf.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -422,6 +424,37 @@ static void a_paused_session_can_be_resumed(void **state)
     llmperf_profile_free(profile);
 }
 
+static _Atomic bool over;
+
+static void *open_regions(void *unused)
+{
+    set_context(&context);
+    while (!atomic_load(&over))
+        run_region("LLM@step", "kernel", 1);
+    return unused;
+}
+
+/* The collector closes windows that another thread opens and ends at that moment. */
+static void a_session_can_be_paused_while_regions_run(void **state)
+{
+    llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
+    pthread_t thread;
+
+    (void)state;
+    atomic_store(&over, false);
+    assert_int_equal(pthread_create(&thread, NULL, open_regions, NULL), 0);
+    for (int i = 0; i < 50; i++) {
+        usleep(2000);
+        assert_int_equal(llmperf_session_pause(session), LLMPERF_OK);
+        assert_int_equal(llmperf_session_resume(session), LLMPERF_OK);
+    }
+    atomic_store(&over, true);
+    pthread_join(thread, NULL);
+    llmperf_profile_free(stop_session(session));
+    assert_int_equal(cupti->count("PCSamplingEnable"), cupti->count("PCSamplingDisable"));
+    assert_int_equal(cupti->count("PCSamplingStart"), cupti->count("PCSamplingStop"));
+}
+
 static void samples_of_unknown_kernels_are_reported(void **state)
 {
     llmperf_session *session = start_stalls("stalls include=LLM@step budget=100");
@@ -483,6 +516,7 @@ int main(void)
         cmocka_unit_test_setup(sampling_is_enabled_with_the_context, reset_driver),
         cmocka_unit_test_setup(an_overflow_makes_the_period_longer, reset_driver),
         cmocka_unit_test_setup(a_paused_session_can_be_resumed, reset_driver),
+        cmocka_unit_test_setup(a_session_can_be_paused_while_regions_run, reset_driver),
         cmocka_unit_test_setup(samples_of_unknown_kernels_are_reported, reset_driver),
         cmocka_unit_test_setup(a_refusal_is_one_line_and_the_session_goes_on, reset_driver),
     };

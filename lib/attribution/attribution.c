@@ -56,6 +56,7 @@ struct lp_attribution {
     uint64_t newest_host_ns;
     uint64_t reported;                       /* records of kernels and graphs, also invalid ones */
     LP_VECTOR(struct id_interval) uncounted; /* oldest first */
+    LP_VECTOR(uint32_t) missed;              /* the newest ids that were reported with them */
     bool live;                               /* calls may be in progress when collection begins */
     bool settled;                            /* no more input follows */
 };
@@ -77,6 +78,7 @@ void lp_attribution_free(struct lp_attribution *attribution)
     lp_correlation_clear(&attribution->correlation);
     lp_graph_map_clear(&attribution->graphs);
     lp_vector_clear(&attribution->uncounted);
+    lp_vector_clear(&attribution->missed);
     lp_vector_clear(&attribution->parked[0]);
     lp_vector_clear(&attribution->parked[1]);
     free(attribution);
@@ -94,6 +96,17 @@ static bool interval_has(const struct id_interval *interval, uint32_t id)
     return id - interval->first <= interval->last - interval->first;
 }
 
+/* An interval extends over windows that are collected meanwhile; its end does not. */
+static void add_missed(struct lp_attribution *attribution, uint32_t id)
+{
+    size_t half = UNCOUNTED_MOST / 2;
+
+    if (attribution->missed.count == UNCOUNTED_MOST)
+        memmove(attribution->missed.items, attribution->missed.items + half,
+                (attribution->missed.count = half) * sizeof(id));
+    (void)lp_vector_push(&attribution->missed, id); /* out of memory: a step may be too long */
+}
+
 /* Intervals of several threads overlap, and an interval is reported again after it has grown. */
 static void add_uncounted(struct lp_attribution *attribution, const struct lp_record *record)
 {
@@ -102,6 +115,8 @@ static void add_uncounted(struct lp_attribution *attribution, const struct lp_re
     size_t count = attribution->uncounted.count;
     size_t oldest = count > UNCOUNTED_NEAR ? count - UNCOUNTED_NEAR : 0;
 
+    add_missed(attribution, added.first);
+    add_missed(attribution, added.last);
     for (size_t i = count; i-- > oldest;) {
         struct id_interval *known = &attribution->uncounted.items[i];
 
@@ -435,6 +450,15 @@ bool lp_attribution_unanswered(const struct lp_attribution *attribution)
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution)
 {
     return attribution->regions.skipped;
+}
+
+bool lp_attribution_missed(const struct lp_attribution *attribution, uint32_t after,
+                           uint32_t before)
+{
+    for (size_t i = attribution->missed.count; i-- > 0 && before - after > 1;)
+        if (attribution->missed.items[i] - after < before - after)
+            return true;
+    return false;
 }
 
 static bool park(struct lp_attribution *attribution, const struct lp_activity *activity)

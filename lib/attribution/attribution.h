@@ -101,6 +101,10 @@ bool lp_attribution_unanswered(const struct lp_attribution *attribution);
 
 bool lp_attribution_is_sampled(const struct lp_attribution *attribution);
 
+/** Were launches between these two correlation ids not collected? */
+bool lp_attribution_missed(const struct lp_attribution *attribution, uint32_t after,
+                           uint32_t before);
+
 /** Host records of one thread, in order. */
 void lp_attribution_host(struct lp_attribution *attribution, uint32_t thread,
                          const struct lp_record *records, size_t count);

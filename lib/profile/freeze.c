@@ -511,7 +511,7 @@ static void fill_fractions(struct freezer *freezer)
     lp_iterations_fractions(&totals->iterations, totals->sampled, freezer->fractions,
                             freezer->nodes, freezer->count);
     for (uint32_t node = 0; totals->sampled && node < freezer->nodes; node++)
-        if (!isnan(totals->sampled_share))
+        if (!isnan(totals->sampled_share) && !lp_path_is_found(node))
             freezer->fractions[node] = totals->sampled_share;
 }
 

@@ -65,6 +65,13 @@ struct lp_path *lp_path_get(uint32_t node)
     return &atomic_load_explicit(&chunks[node / CHUNK], memory_order_acquire)[node % CHUNK];
 }
 
+bool lp_path_is_found(uint32_t node)
+{
+    while (lp_path_get(node)->depth > 1)
+        node = lp_path_get(node)->parent;
+    return lp_path_get(node)->label && !strncmp(lp_path_get(node)->label, "found@", 6);
+}
+
 uint32_t lp_path_count(void)
 {
     return atomic_load_explicit(&node_count, memory_order_acquire);

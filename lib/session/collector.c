@@ -228,8 +228,7 @@ static int finish_session(struct llmperf_session *session, llmperf_profile **pro
     look_at_ignored(session);
     lp_capture_ignore_end();
     lp_attribution_settle(session->attribution, host_time(session), true);
-    lp_structure_settle(session->structure, LP_STRUCTURE_END,
-                        lp_attribution_is_sampled(session->attribution));
+    lp_structure_settle(session->structure, LP_STRUCTURE_END, session->attribution);
     lp_counter_totals_settle(session->counter_totals);
     lp_gpu_watch_end(session);
     lp_totals_settle_energy(session->totals);
@@ -292,8 +291,7 @@ static int answer(struct llmperf_session *session, struct lp_request *request)
         return read_ledger(session, &request->ledger);
     case LP_REQUEST_SNAPSHOT:
         do_round(session, true, false);
-        lp_structure_settle(session->structure, LP_STRUCTURE_ALL,
-                            lp_attribution_is_sampled(session->attribution));
+        lp_structure_settle(session->structure, LP_STRUCTURE_ALL, session->attribution);
         return lp_session_profile(session, false, &request->profile);
     default:
         do_round(session, true, false);

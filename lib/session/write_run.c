@@ -251,8 +251,7 @@ void lp_session_commit(struct llmperf_session *session, bool running)
         return;
     lp_session_environment(session, false);
     if (running)
-        lp_structure_settle(session->structure, LP_STRUCTURE_SOME,
-                            lp_attribution_is_sampled(session->attribution));
+        lp_structure_settle(session->structure, LP_STRUCTURE_SOME, session->attribution);
     status = lp_session_profile(session, running, &profile);
     lp_session_trace_flush(session);
     if (status == 0) {

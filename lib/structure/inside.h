@@ -49,13 +49,14 @@ struct lp_structure {
     struct lp_attribution_sink next;
     const struct lp_names *names;
     struct lp_kernel_classes *classes;
-    LP_VECTOR(struct lp_activity) held; /* in the order of launches during a search */
-    LP_VECTOR(uint8_t) roles;           /* by name; LP_ROLE_UNKNOWN: not asked yet */
-    uint64_t wait_ns;                   /* time that the next search needs */
-    bool marked;                        /* the program marks regions */
-    bool passing;                       /* what is passed on is not taken again */
-    bool sampled;
-    bool follows; /* the first one held is the one after a step */
+    const struct lp_attribution *attribution; /* NULL: not settled yet */
+    LP_VECTOR(struct lp_activity) held;       /* in the order of launches during a search */
+    LP_VECTOR(uint8_t) roles;                 /* by name; LP_ROLE_UNKNOWN: not asked yet */
+    uint64_t wait_ns;                         /* time that the next search needs */
+    bool marked;                              /* the program marks regions */
+    bool passing;                             /* what is passed on is not taken again */
+    bool follows;                             /* the first one held is the one after a step */
+    uint32_t passed;                          /* correlation id of the launch before it */
     struct lp_step_groups groups;
 
     /* Results of a search. */

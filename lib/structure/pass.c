@@ -196,6 +196,8 @@ void lp_structure_pass(struct lp_structure *structure, uint32_t cut)
     struct sorted sorted = { NULL, NULL, NULL };
 
     structure->passing = true;
+    if (cut > 0)
+        structure->passed = structure->held.items[cut - 1].correlation;
     if (sort_by_part(structure, cut, &sorted) == 0) {
         pass_sorted(structure, &sorted);
     } else {

@@ -10,8 +10,7 @@
 
 #define ROLE_UNKNOWN UINT8_MAX
 #define STREAMS      32u
-#define LEAST_SHARE  10u                 /* of a stream, percent of the device time */
-#define CUT_NS       UINT64_C(100000000) /* between two launches while sampling */
+#define LEAST_SHARE  10u /* of a stream, percent of the device time */
 #define MOST         0.9 /* of the units, in steps: else streams may have steps of their own */
 #define SURE         0.8 /* confidence below which nothing is claimed */
 
@@ -111,10 +110,15 @@ static uint32_t threads_of(const struct lp_structure *structure, const struct lp
     return !shape ? 0 : threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
 }
 
+static bool was_cut(const struct lp_structure *structure, uint32_t after, uint32_t before)
+{
+    return structure->attribution && lp_attribution_missed(structure->attribution, after, before);
+}
+
 static int make_tokens(struct lp_structure *structure)
 {
     static const struct lp_found_place nowhere = { LP_FOUND_NONE, LP_FOUND_NONE };
-    uint64_t before_ns = 0;
+    uint32_t before = structure->passed;
 
     structure->tokens.count = structure->places.count = structure->steps.count = 0;
     if (lp_vector_reserve(&structure->tokens, structure->held.count) < 0 ||
@@ -122,20 +126,19 @@ static int make_tokens(struct lp_structure *structure)
         return lp_out_of_memory();
     for (size_t i = 0; i < structure->held.count; i++) {
         const struct lp_activity *activity = &structure->held.items[i];
-        uint64_t length_ns = activity->end_ns - activity->start_ns,
-                 ns = lp_found_launched(activity);
+        uint64_t length_ns = activity->end_ns - activity->start_ns;
 
         structure->places.items[structure->places.count++] = nowhere;
         structure->tokens.items[structure->tokens.count++] = (struct lp_token){
-            ns,
+            lp_found_launched(activity),
             activity->name,
             length_ns < UINT32_MAX ? (uint32_t)length_ns : UINT32_MAX,
             threads_of(structure, activity),
             (uint32_t)i,
             lp_structure_role(structure, activity),
-            structure->sampled && ns > before_ns + CUT_NS,
+            was_cut(structure, before, activity->correlation),
         };
-        before_ns = ns;
+        before = activity->correlation;
     }
     return 0;
 }
@@ -294,8 +297,11 @@ int lp_structure_search(struct lp_structure *structure, bool final)
 {
     int status;
 
-    final = final && !structure->sampled; /* else the last step may lack its end */
+    uint32_t last = 0;
+
     sort_launches(structure);
+    last = structure->held.items[structure->held.count - 1].correlation;
+    final = final && !was_cut(structure, last, last + UINT32_MAX / 2); /* it may lack its end */
     structure->kept_from = (uint32_t)structure->held.count;
     if ((status = make_tokens(structure)) == 0)
         status = search_some(structure, LP_FOUND_NONE, LP_FOUND_NONE, MOST, final);

@@ -133,9 +133,10 @@ static uint64_t held_ns(const struct lp_structure *structure)
                                                      : 0;
 }
 
-void lp_structure_settle(struct lp_structure *structure, enum lp_structure_need need, bool sampled)
+void lp_structure_settle(struct lp_structure *structure, enum lp_structure_need need,
+                         const struct lp_attribution *attribution)
 {
-    structure->sampled = sampled;
+    structure->attribution = attribution;
     if (structure->marked || structure->held.count == 0)
         return;
     if (need != LP_STRUCTURE_SOME || held_ns(structure) >= structure->wait_ns)

@@ -40,9 +40,9 @@ enum lp_structure_need {
 };
 
 /** Pass on what was held back.
- * @param sampled  Only some intervals are collected: launches that are far apart do not follow one
- * another. */
-void lp_structure_settle(struct lp_structure *structure, enum lp_structure_need need, bool sampled);
+ * @param attribution  Knows which launches were not collected: no step extends over them. */
+void lp_structure_settle(struct lp_structure *structure, enum lp_structure_need need,
+                         const struct lp_attribution *attribution);
 
 /** Fact of a run: what was found, a JSON object. Not set if the program marks regions. */
 #define LP_FOUND_FACT "found"

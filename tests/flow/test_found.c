@@ -5,9 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
+#include "lib/sources/fake/fake.h"
 #include "tests/support/play.h"
 
 #define PASS(gemm, attention)                                                                      \
@@ -80,12 +83,67 @@ static void what_does_not_repeat_has_no_steps(void **state)
     llmperf_profile_free(profile);
 }
 
+static void run_pass(void)
+{
+    lp_fake_launch("embedding_kernel", 7, 2000);
+    for (int layer = 0; layer < 6; layer++) {
+        lp_fake_launch("rms_norm_kernel", 7, 2000);
+        lp_fake_launch("gemm_qkv", 7, 5000);
+        usleep(300); /* windows begin and end in steps */
+        lp_fake_launch("flash_fwd_kernel", 7, 5000);
+        lp_fake_launch("gemm_o", 7, 5000);
+        lp_fake_launch("gemm_up", 7, 5000);
+        lp_fake_launch("gemm_down", 7, 5000);
+    }
+    lp_fake_launch("gemm_head", 7, 9000);
+    lp_fake_launch("argmax_kernel", 7, 1000);
+}
+
+/* All kernels of a step, and no more; their time is not that of the whole run. */
+static uint64_t check_steps(llmperf_profile *profile)
+{
+    llmperf_region_stats step = find_region(profile, "found@step", 0);
+
+    assert_true(step.instances >= 3);
+    assert_int_equal(step.kernel_count, step.instances * 39);
+    assert_true(step.skipped_fraction == 0);
+    assert_true(step.gpu_busy_ms <= step.active_ms * 1.001);
+    llmperf_profile_free(profile);
+    return step.instances;
+}
+
+/* Tier light collects windows of 20 ms of a program without regions. */
+static void no_step_extends_over_what_was_not_collected(void **state)
+{
+    llmperf_session_options options = LLMPERF_SESSION_OPTIONS_INIT;
+    llmperf_profile *profile;
+    llmperf_session *session;
+    uint64_t steps;
+    time_t end = time(NULL) + 4;
+
+    (void)state;
+    options.tier = LLMPERF_TIER_LIGHT;
+    options.device_source = LLMPERF_SOURCE_FAKE;
+    options.record_path = in_test_folder("light.llmrec");
+    session = start_options(&options);
+    while (time(NULL) < end)
+        run_pass();
+    profile = stop_session(session);
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "calls, found as a whole in what was");
+    steps = check_steps(profile);
+    options = (llmperf_session_options)LLMPERF_SESSION_OPTIONS_INIT;
+    options.device_source = LLMPERF_SOURCE_REPLAY;
+    options.device_path = in_test_folder("light.llmrec");
+    assert_int_equal(check_steps(play_options(&options)), steps);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_stages_are_like_marked_ones),
         cmocka_unit_test(marked_regions_win),
         cmocka_unit_test(what_does_not_repeat_has_no_steps),
+        cmocka_unit_test(no_step_extends_over_what_was_not_collected),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

@@ -88,6 +88,11 @@ static void add_sampled_stage(const struct lp_findings *findings,
 
     lp_text_puts(out, "- ");
     lp_md_code(out, stage->region);
+    if (!strncmp(stage->region, "found@", 6)) {
+        lp_text_printf(out, ": %" PRIu64 " calls, found as a whole in what was collected\n",
+                       stage->times[LP_TIME_WALL].count);
+        return;
+    }
     lp_text_printf(out, ": %" PRIu64 " of %" PRIu64 " calls", stage->times[LP_TIME_BUSY].count,
                    stage->times[LP_TIME_WALL].count);
     if (row < findings->regions.count) {

@@ -108,12 +108,13 @@ static struct lp_structure *begin(struct seen *seen, const struct lp_names *name
     return structure;
 }
 
-static void end(struct seen *seen, struct lp_structure *structure, bool sampled)
+static void end(struct seen *seen, struct lp_structure *structure,
+                const struct lp_attribution *attribution)
 {
     llmperf_profile *profile = lp_profile_create();
     const char *found;
 
-    lp_structure_settle(structure, LP_STRUCTURE_END, sampled);
+    lp_structure_settle(structure, LP_STRUCTURE_END, attribution);
     assert_int_equal(lp_structure_fill(structure, profile), 0);
     found = llmperf_profile_fact(profile, LP_FOUND_FACT);
     seen->found = strdup(found ? found : "null");
@@ -130,7 +131,8 @@ static void clear(struct seen *seen)
 }
 
 /* In batches, as buffers arrive. */
-static void play_engine(struct engine *engine, bool sampled, struct seen *seen)
+static void play_engine(struct engine *engine, const struct lp_attribution *attribution,
+                        struct seen *seen)
 {
     struct lp_structure *structure = begin(seen, &engine->names);
     struct lp_activity batch[BATCH];
@@ -143,10 +145,10 @@ static void play_engine(struct engine *engine, bool sampled, struct seen *seen)
             continue;
         if (!lp_structure_take(structure, batch, count))
             see_activities(seen, batch, count);
-        lp_structure_settle(structure, LP_STRUCTURE_SOME, sampled);
+        lp_structure_settle(structure, LP_STRUCTURE_SOME, attribution);
         count = 0;
     }
-    end(seen, structure, sampled);
+    end(seen, structure, attribution);
     assert_int_equal(seen->passed, engine->launches.count);
 }
 
@@ -191,7 +193,7 @@ static bool serve(uint64_t seed, bool verbose, struct score *total)
 
     engine_serve(&engine, seed);
     seconds -= (double)clock() / CLOCKS_PER_SEC;
-    play_engine(&engine, false, &seen);
+    play_engine(&engine, NULL, &seen);
     seconds += (double)clock() / CLOCKS_PER_SEC;
     launches += (double)engine.launches.count;
     score = score_steps(&engine, &seen);
@@ -218,11 +220,20 @@ static void steps_and_layers_of_random_engines_are_found(void **state)
     assert_true(f1(&total) >= 0.99);
 }
 
+static void leave_out(struct lp_attribution *attribution, uint32_t first, uint32_t last)
+{
+    const struct lp_record record = { .value = LP_UNCOUNTED_VALUE(first, last),
+                                      .kind = LP_RECORD_UNCOUNTED };
+
+    lp_attribution_host(attribution, 0, &record, 1);
+}
+
 /* Tier light: what is launched in 20 of 150 ms. Steps whose kernels are collected in part are none.
  */
-static void keep_windows(struct engine *engine)
+static void keep_windows(struct engine *engine, struct lp_attribution *attribution)
 {
     size_t kept = 0;
+    uint32_t first = 0;
 
     for (size_t i = 0; i < engine->launches.count; i++) {
         const struct engine_launch *launch = &engine->launches.items[i];
@@ -232,8 +243,14 @@ static void keep_windows(struct engine *engine)
         if (ns % 150000000 >= 20000000 && launch->step != ENGINE_NO_STEP &&
             activity->kind == LLMPERF_ACTIVITY_KERNEL)
             engine->whole[launch->step] = false;
-        if (ns % 150000000 < 20000000)
-            engine->launches.items[kept++] = *launch;
+        if (ns % 150000000 >= 20000000) {
+            first = first ? first : activity->correlation;
+            continue;
+        }
+        if (first)
+            leave_out(attribution, first, activity->correlation - 1);
+        first = 0;
+        engine->launches.items[kept++] = *launch;
     }
     engine->launches.count = kept;
 }
@@ -244,12 +261,15 @@ static void steps_of_windows_are_whole(void **state)
 
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
+        const struct lp_attribution_sink sink = { .context = NULL };
+        struct lp_attribution *attribution = lp_attribution_create(&sink);
         struct engine engine;
         struct seen seen;
 
         engine_serve(&engine, seed);
-        keep_windows(&engine);
-        play_engine(&engine, true, &seen);
+        keep_windows(&engine, attribution);
+        play_engine(&engine, attribution, &seen);
+        lp_attribution_free(attribution);
         for (size_t i = 0; i < seen.begins.count; i++) {
             uint32_t step = engine.launches.items[seen.begins.items[i] - 1].step;
 
@@ -275,7 +295,7 @@ static void other_programs_have_no_phases_and_no_layers(void **state)
 
     (void)state;
     for (size_t i = 0; engine_other(&engine, i, &name); i++) {
-        play_engine(&engine, false, &seen);
+        play_engine(&engine, NULL, &seen);
         if (seen.steps[1] + seen.steps[2] > 0 || seen.layers > 0 || getenv("VERBOSE"))
             printf("%s: %s\n", name, seen.found);
         assert_int_equal(seen.steps[1] + seen.steps[2], 0);
@@ -319,6 +339,7 @@ static void ignore_regions(void *context, const struct lp_activity *activities, 
         }
         stripped.node = LP_PATH_ROOT;
         stripped.unit = LP_UNIT_NONE;
+        stripped.bytes = stripped.correlation;
         lp_structure_take(ignoring->structure, &stripped, 1);
     }
 }
@@ -379,7 +400,7 @@ static void play_recording(const char *path, struct ignoring *ignoring, struct s
         lp_attribution_settle(ignoring->attribution, 0, status == 0);
     } while (status > 0);
     source->ops->close(source);
-    end(seen, structure, false);
+    end(seen, structure, ignoring->attribution);
     lp_attribution_free(ignoring->attribution);
     lp_names_clear(&names);
 }
@@ -438,6 +459,22 @@ static int serve_many(int count)
     return wrong > 0;
 }
 
+/* The steps of a recording whose regions are ignored, as the correlation id of their first launch.
+ */
+static int show(const char *path)
+{
+    struct ignoring marked;
+    struct seen seen;
+
+    play_recording(path, &marked, &seen);
+    for (size_t i = 0; i < seen.begins.count; i++)
+        printf("%s %llu\n", seen.prefills.items[i] ? "prefill" : "step",
+               (unsigned long long)seen.begins.items[i]);
+    printf("%s\n", seen.found);
+    clear(&seen);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -450,6 +487,6 @@ int main(int argc, char **argv)
     if (argc > 2)
         return !serve((uint64_t)atoi(argv[2]), true, &(struct score){ 0, 0, 0 });
     if (argc > 1)
-        return serve_many(atoi(argv[1]));
+        return atoi(argv[1]) > 0 ? serve_many(atoi(argv[1])) : show(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

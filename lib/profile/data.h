@@ -148,10 +148,8 @@ const char *lp_profile_path(llmperf_profile *profile, uint32_t node);
 int lp_profile_histogram(llmperf_profile *profile, const struct lp_histogram *histogram,
                          struct lp_blob *blob_out);
 
-/** Add one problem. 0 or LLMPERF_ENOMEM. */
+/** Add a problem and leave the verdict. 0 or LLMPERF_ENOMEM. */
 int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /** Is there a metric with the same key (name, group, source, region, kernel, device, process)? */

@@ -139,11 +139,11 @@ int lp_energy_freeze(const struct lp_energy *energy, uint32_t process_id, llmper
     for (size_t i = 0; i < energy->gpus.count && status == 0; i++) {
         status = add_gpu(&energy->gpus.items[i], process_id, profile);
         if (status == 0 && energy->gpus.items[i].resets > 0)
-            status = lp_profile_add_note(profile,
-                                         "GPU %u: the energy counter went back or leapt %llu "
-                                         "times; the energy in between is that of the power",
-                                         energy->gpus.items[i].last.device,
-                                         (unsigned long long)energy->gpus.items[i].resets);
+            status = lp_profile_note(profile,
+                                     "GPU %u: the energy counter went back or leapt %llu "
+                                     "times; the energy in between is that of the power",
+                                     energy->gpus.items[i].last.device,
+                                     (unsigned long long)energy->gpus.items[i].resets);
     }
     for (size_t i = 0; i < energy->stages.count && status == 0; i++)
         status = add_stage(energy, &energy->stages.items[i], profile);

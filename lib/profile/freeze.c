@@ -484,24 +484,23 @@ static int add_range_note(struct freezer *freezer)
         ranges += has_host_facts(freezer, node) && atomic_load(&lp_path_get(node)->is_range);
     return ranges == 0
                ? 0
-               : lp_profile_add_note(freezer->profile,
-                                     "%" PRIu32
-                                     " regions are start/end ranges of NVTX: they have host "
-                                     "times only, because launches are charged to the "
-                                     "push/pop region of their thread",
-                                     ranges);
+               : lp_profile_note(freezer->profile,
+                                 "%" PRIu32 " regions are start/end ranges of NVTX: they have host "
+                                 "times only, because launches are charged to the "
+                                 "push/pop region of their thread",
+                                 ranges);
 }
 
 static int add_lost_note(struct freezer *freezer)
 {
     return freezer->lost == 0
                ? 0
-               : lp_profile_add_note(freezer->profile,
-                                     "%s: the model covers its work but not that of the nested "
-                                     "stage %s, so FLOPs and bytes are null: count them in that "
-                                     "stage, or mark it as an operator of the outer stage",
-                                     path_text(freezer, lp_path_get(freezer->lost)->parent),
-                                     lp_path_get(freezer->lost)->label);
+               : lp_profile_note(freezer->profile,
+                                 "%s: the model covers its work but not that of the nested "
+                                 "stage %s, so FLOPs and bytes are null: count them in that "
+                                 "stage, or mark it as an operator of the outer stage",
+                                 path_text(freezer, lp_path_get(freezer->lost)->parent),
+                                 lp_path_get(freezer->lost)->label);
 }
 
 static void fill_fractions(struct freezer *freezer)

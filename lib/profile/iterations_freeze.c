@@ -302,16 +302,16 @@ int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names
         status = lp_kept_call_freeze(&iterations->stages.items[i].kept,
                                      iterations->stages.items[i].path, names, classifier, profile);
     if (status == 0 && iterations->late > 0)
-        status = lp_profile_add_note(profile,
-                                     "%llu device records came after their iteration was closed: "
-                                     "its times are too small by them; totals are not",
-                                     (unsigned long long)iterations->late);
+        status = lp_profile_note(profile,
+                                 "%llu device records came after their iteration was closed: "
+                                 "its times are too small by them; totals are not",
+                                 (unsigned long long)iterations->late);
     if (status == 0 && iterations->unordered > 0)
-        status = lp_profile_add_note(profile,
-                                     "%llu device records came after 250,000 later ones of their "
-                                     "iteration: its busy time is too short and its idle time too "
-                                     "long by at most their durations; totals are correct",
-                                     (unsigned long long)iterations->unordered);
+        status = lp_profile_note(profile,
+                                 "%llu device records came after 250,000 later ones of their "
+                                 "iteration: its busy time is too short and its idle time too "
+                                 "long by at most their durations; totals are correct",
+                                 (unsigned long long)iterations->unordered);
     return status;
 }
 

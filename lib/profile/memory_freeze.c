@@ -108,11 +108,11 @@ int lp_memory_freeze(const struct lp_memory *memory, uint32_t process_id, llmper
     for (size_t i = 0; i < memory->rows.count && status == 0; i++)
         status = add_region(memory, &memory->rows.items[i], process_id, profile);
     if (status == 0 && memory->over_limit > 0)
-        status = lp_profile_add_note(profile,
-                                     "%" PRIu64
-                                     " allocations of device memory are not followed (more than %u "
-                                     "were live at once, or on more than %u devices): live and "
-                                     "peak bytes are unknown",
-                                     memory->over_limit, LP_MEMORY_LIVE, LP_MEMORY_DEVICES);
+        status = lp_profile_note(profile,
+                                 "%" PRIu64
+                                 " allocations of device memory are not followed (more than %u "
+                                 "were live at once, or on more than %u devices): live and "
+                                 "peak bytes are unknown",
+                                 memory->over_limit, LP_MEMORY_LIVE, LP_MEMORY_DEVICES);
     return status;
 }

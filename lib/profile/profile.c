@@ -125,19 +125,40 @@ static const char *format_line(llmperf_profile *profile, const char *format, va_
     return lp_profile_text(profile, line);
 }
 
-int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
+static int add_problem(llmperf_profile *profile, const char *format, va_list args)
 {
-    const char *line;
-    va_list args;
+    const char *line = format_line(profile, format, args);
 
-    va_start(args, format);
-    line = format_line(profile, format, args);
-    va_end(args);
     lp_profile_forget(profile);
     return line ? lp_vector_push(&profile->problems, line) : lp_out_of_memory();
 }
 
-int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
+int lp_profile_add_problem(llmperf_profile *profile, const char *format, ...)
+{
+    va_list args;
+    int status;
+
+    va_start(args, format);
+    status = add_problem(profile, format, args);
+    va_end(args);
+    return status;
+}
+
+int lp_profile_problem(llmperf_profile *profile, const char *format, ...)
+{
+    va_list args;
+    int status;
+
+    if (profile->ledger.verdict == LLMPERF_VERDICT_COMPLETE ||
+        profile->ledger.verdict == LLMPERF_VERDICT_SAMPLED)
+        profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
+    va_start(args, format);
+    status = add_problem(profile, format, args);
+    va_end(args);
+    return status;
+}
+
+int lp_profile_note(llmperf_profile *profile, const char *format, ...)
 {
     const char *line;
     va_list args;
@@ -152,19 +173,6 @@ int lp_profile_add_note(llmperf_profile *profile, const char *format, ...)
         if (strcmp(profile->notes.items[i], line) == 0)
             return 0;
     return lp_vector_push(&profile->notes, line);
-}
-
-int lp_profile_problem(llmperf_profile *profile, const char *line)
-{
-    if (profile->ledger.verdict == LLMPERF_VERDICT_COMPLETE ||
-        profile->ledger.verdict == LLMPERF_VERDICT_SAMPLED)
-        profile->ledger.verdict = LLMPERF_VERDICT_INCOMPLETE;
-    return lp_profile_add_problem(profile, "%s", line);
-}
-
-int lp_profile_note(llmperf_profile *profile, const char *line)
-{
-    return lp_profile_add_note(profile, "%s", line);
 }
 
 int lp_profile_set_fact(llmperf_profile *profile, const char *key, const char *value)

@@ -251,8 +251,10 @@ int lp_profile_note_shared_by(llmperf_profile *profile, const char *who);
 
 /** Add a problem (which makes a complete verdict incomplete) or a note. Notes are not repeated. 0
  * or LLMPERF_ENOMEM. */
-int lp_profile_problem(llmperf_profile *profile, const char *line);
-int lp_profile_note(llmperf_profile *profile, const char *line);
+int lp_profile_problem(llmperf_profile *profile, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int lp_profile_note(llmperf_profile *profile, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /** Add a metric; results with the same name, group, source, region, kernel, device and process are
  * merged. Texts are copied. lp_profile_finish() sorts them. 0 or LLMPERF_ENOMEM. */

@@ -185,17 +185,17 @@ static int add_notes(llmperf_profile *profile)
     llmperf_ledger ledger = profile->ledger;
     uint64_t count = count_unseen_memory(profile);
 
-    if (count > 0 && lp_profile_add_note(profile,
-                                         "%" PRIu64 " memcpys and memsets have no known call; they "
-                                         "are counted outside of all regions",
-                                         count) < 0)
+    if (count > 0 && lp_profile_note(profile,
+                                     "%" PRIu64 " memcpys and memsets have no known call; they "
+                                     "are counted outside of all regions",
+                                     count) < 0)
         return LLMPERF_ENOMEM;
     if (ledger.verdict == LLMPERF_VERDICT_NO_DEVICE)
         ledger.memory_missing = 0;
     for (size_t i = 0; i < LP_LENGTH(notes); i++) {
         count = value_of(&ledger, &notes[i]);
         if (count > 0 && count != LLMPERF_UNKNOWN &&
-            lp_profile_add_note(profile, notes[i].sentence, count) < 0)
+            lp_profile_note(profile, notes[i].sentence, count) < 0)
             return LLMPERF_ENOMEM;
     }
     return 0;

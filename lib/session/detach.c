@@ -350,22 +350,19 @@ int lp_detach_fill(const struct llmperf_session *session, llmperf_profile *profi
     const struct lp_detach *detach = &session->detach;
     uint64_t now_ns = session->stop_ns ? session->stop_ns : lp_clock_now();
     uint64_t out_ns = detach->all_out_ns;
-    char note[256];
 
-    if (session->options.detach_lacks && session->source && session->source->ops->live) {
-        snprintf(note, sizeof(note), "detach has no effect: it needs %s",
-                 session->options.detach_lacks);
-        return lp_profile_note(profile, note);
-    }
+    if (session->options.detach_lacks && session->source && session->source->ops->live)
+        return lp_profile_note(profile, "detach has no effect: it needs %s",
+                               session->options.detach_lacks);
     if (detach->bursts == 0)
         return 0;
     if (lp_detach_is_out(session))
         out_ns += now_ns - detach->since_ns;
-    snprintf(note, sizeof(note),
-             "detach: CUPTI was out of the process for %.1f %% of the time, and left it %" PRIu64
-             " times; the thread that launches was stopped for %.1f ms in all, %.1f ms each time",
-             100 * (double)out_ns / (double)(now_ns - session->start_ns), detach->bursts,
-             (double)detach->all_stopped_ns / 1e6,
-             (double)detach->all_stopped_ns / 1e6 / (double)detach->bursts);
-    return lp_profile_note(profile, note);
+    return lp_profile_note(
+        profile,
+        "detach: CUPTI was out of the process for %.1f %% of the time, and left it %" PRIu64
+        " times; the thread that launches was stopped for %.1f ms in all, %.1f ms each time",
+        100 * (double)out_ns / (double)(now_ns - session->start_ns), detach->bursts,
+        (double)detach->all_stopped_ns / 1e6,
+        (double)detach->all_stopped_ns / 1e6 / (double)detach->bursts);
 }

@@ -139,28 +139,25 @@ static int add_fact(const struct llmperf_session *session, const struct lp_count
 
 static int add_cost(const struct lp_counters_state *state, llmperf_profile *profile)
 {
-    char line[300];
 
     if (state->boundaries == 0)
         return 0;
-    snprintf(line, sizeof(line),
-             "counters: the program waited %.3f ms at the ends of %" PRIu64
-             " ranges, where the GPU is drained, so wall times are longer than without counters.",
-             (double)state->cost_ns / 1e6, state->boundaries);
-    return lp_profile_note(profile, line);
+    return lp_profile_note(
+        profile,
+        "counters: the program waited %.3f ms at the ends of %" PRIu64
+        " ranges, where the GPU is drained, so wall times are longer than without counters.",
+        (double)state->cost_ns / 1e6, state->boundaries);
 }
 
 static int add_others(const struct lp_counters_state *state, llmperf_profile *profile)
 {
-    char line[300];
 
     if (state->others == 0)
         return 0;
-    snprintf(line, sizeof(line),
-             "counters: other threads launched work %" PRIu64
-             " times while a region was measured; the counters include that work.",
-             state->others);
-    return lp_profile_note(profile, line);
+    return lp_profile_note(profile,
+                           "counters: other threads launched work %" PRIu64
+                           " times while a region was measured; the counters include that work.",
+                           state->others);
 }
 
 /* Effects of kernel replay on the rest of the profile. */
@@ -182,43 +179,38 @@ static int add_overflows(const struct llmperf_session *session,
 {
     const struct lp_counter_preset *preset = session->counter_request.preset;
     bool pc = preset && preset->method == LP_COUNTER_PC;
-    char line[200];
 
-    snprintf(line, sizeof(line),
-             "counters: the GPU's sample buffer overflowed %" PRIu64 " times and samples are "
-             "missing; %s",
-             state->overflows,
-             pc ? "the sampling period was doubled each time" : "use a longer interval_us");
-    return (pc ? lp_profile_note : lp_profile_problem)(profile, line);
+    return (pc ? lp_profile_note : lp_profile_problem)(
+        profile,
+        "counters: the GPU's sample buffer overflowed %" PRIu64 " times and samples are "
+        "missing; %s",
+        state->overflows,
+        pc ? "the sampling period was doubled each time" : "use a longer interval_us");
 }
 
 static int add_lines(struct llmperf_session *session, const struct lp_counters_state *state,
                      llmperf_profile *profile)
 {
     const char *problem = state->problem[0] ? state->problem : session->counters_reason;
-    char line[200];
     int status = 0;
 
     if (*problem)
-        status = lp_profile_note(profile, problem);
+        status = lp_profile_note(profile, "%s", problem);
     if (status == 0 && state->overflows > 0)
         status = add_overflows(session, state, profile);
-    if (status == 0 && state->samples_lost > 0) {
-        snprintf(line, sizeof(line),
-                 "counters: %" PRIu64 " of %" PRIu64
-                 " samples are missing; the values are from the others.",
-                 state->samples_lost, state->samples_lost + state->samples);
-        status = lp_profile_note(profile, line);
-    }
+    if (status == 0 && state->samples_lost > 0)
+        status = lp_profile_note(profile,
+                                 "counters: %" PRIu64 " of %" PRIu64
+                                 " samples are missing; the values are from the others.",
+                                 state->samples_lost, state->samples_lost + state->samples);
     /* About 2 % always are: work of the driver. */
-    if (status == 0 && state->samples_unknown * 10 > state->samples) {
-        snprintf(line, sizeof(line),
-                 "counters: %" PRIu64 " of %" PRIu64
-                 " samples are of kernels that CUPTI does not know, and are in no row: %s.",
-                 state->samples_unknown, state->samples_unknown + state->samples,
-                 "start the session before the program launches kernels");
-        status = lp_profile_note(profile, line);
-    }
+    if (status == 0 && state->samples_unknown * 10 > state->samples)
+        status = lp_profile_note(
+            profile,
+            "counters: %" PRIu64 " of %" PRIu64
+            " samples are of kernels that CUPTI does not know, and are in no row: %s.",
+            state->samples_unknown, state->samples_unknown + state->samples,
+            "start the session before the program launches kernels");
     if (status == 0)
         status = add_replay(session, profile);
     if (status == 0)

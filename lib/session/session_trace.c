@@ -129,7 +129,7 @@ static int note_size(struct llmperf_session *session, llmperf_profile *profile)
              "a smaller artifacts.trace_bytes or tier light.",
              (double)folder_bytes / 1e6, (double)most / 1e6);
     lp_log(LLMPERF_LOG_WARN, "%s", line);
-    return lp_profile_note(profile, line);
+    return lp_profile_note(profile, "%s", line);
 }
 
 int lp_session_trace_note(struct llmperf_session *session, llmperf_profile *profile)
@@ -137,7 +137,7 @@ int lp_session_trace_note(struct llmperf_session *session, llmperf_profile *prof
     int status = 0;
 
     if (*session->trace_problem)
-        status = lp_profile_note(profile, session->trace_problem);
+        status = lp_profile_note(profile, "%s", session->trace_problem);
     if (status == 0 && session->stop_ns)
         status = note_size(session, profile);
     return status;

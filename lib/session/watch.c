@@ -263,7 +263,7 @@ static int add_note(const struct llmperf_session *session, llmperf_profile *prof
     if (session->watch.count == 0 || lp_attribution_is_sampled(session->attribution))
         return 0;
     return lp_profile_note(
-        profile,
+        profile, "%s",
         lp_options_sample(&session->options)
             ? "rules: no device activity was sampled, so no window was opened"
             : "rules: this session collects all calls, so rules have no effect; use tier light");

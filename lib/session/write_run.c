@@ -175,13 +175,13 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
     if (session->stage_work)
         status = lp_stage_work_facts(session->stage_work, session->options.config.dtype, profile);
     if (status == 0 && *session->model_note)
-        status = lp_profile_note(profile, session->model_note);
+        status = lp_profile_note(profile, "%s", session->model_note);
     if (status == 0 && lp_attribution_untracked(session->attribution) > 0)
         status =
             lp_profile_note(profile, "Some calls of stages were not recorded one by one because "
                                      "too many were open at the same time; totals include them.");
     if (status == 0 && *session->source_reason)
-        status = lp_profile_note(profile, session->source_reason);
+        status = lp_profile_note(profile, "%s", session->source_reason);
     if (status == 0 && (session->options.flags & LLMPERF_SESSION_GRAPH_LEVEL))
         status = lp_profile_note(
             profile, "Graph level: each launch of a CUDA graph is one interval, named [graph]. It "
@@ -192,7 +192,7 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
                                     "the end time of a later replay, as CUPTI wrote it, and were "
                                     "skipped: use tier deep for device times of graphs");
     if (status == 0 && lp_range_rules_problem())
-        status = lp_profile_note(profile, lp_range_rules_problem());
+        status = lp_profile_note(profile, "%s", lp_range_rules_problem());
     if (status == 0 && session->ignores)
         status = lp_profile_note(profile, LP_IGNORES);
     if (status == 0 && stats->no_device)
@@ -208,7 +208,7 @@ static int add_lines(struct llmperf_session *session, const struct lp_device_sta
     if (status == 0 && lp_attribution_failed(session->attribution))
         status = lp_profile_problem(profile, "out of memory: launches or regions are missing");
     if (status == 0 && session->failed < 0)
-        status = lp_profile_problem(profile, session->failure);
+        status = lp_profile_problem(profile, "%s", session->failure);
     return status;
 }
 

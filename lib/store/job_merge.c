@@ -91,7 +91,7 @@ static int add_faults(const struct opened *opened, llmperf_profile *profile)
     int status = 0;
 
     for (size_t i = 0; i < opened->faults.count && status == 0; i++)
-        status = lp_profile_problem(profile, opened->faults.items[i]);
+        status = lp_profile_problem(profile, "%s", opened->faults.items[i]);
     return status;
 }
 
@@ -102,11 +102,11 @@ static int note_running(const struct opened *opened, const char *folder, llmperf
 
     for (size_t i = 0; i < opened->running_count && status == 0; i++)
         if (opened->running[i])
-            status = lp_profile_add_note(profile,
-                                         "merged: process %" PRIu32
-                                         " was still running and had no run; if it uses CUDA or "
-                                         "NVTX, its run is written to %.800s/processes",
-                                         opened->running[i], folder);
+            status = lp_profile_note(profile,
+                                     "merged: process %" PRIu32
+                                     " was still running and had no run; if it uses CUDA or "
+                                     "NVTX, its run is written to %.800s/processes",
+                                     opened->running[i], folder);
     return status;
 }
 

@@ -226,7 +226,7 @@ static int add_line(struct merger *merger, bool problem, const char *run, const 
     if (has_line(merger->out, problem, named))
         return 0;
     return problem ? lp_profile_add_problem(merger->out, "%s", named)
-                   : lp_profile_add_note(merger->out, "%s", named);
+                   : lp_profile_note(merger->out, "%s", named);
 }
 
 /* The part's name before its problems; "": it is the only part. */
@@ -483,7 +483,7 @@ static int add_run_notes(const llmperf_profile *const *profiles, size_t count, l
         status = lp_profile_note(out, "merged: single iterations are kept only in the original "
                                       "runs; the statistics cover all runs");
     if (status == 0 && without_cuda > 0 && without_cuda < count)
-        status = lp_profile_add_note(
+        status = lp_profile_note(
             out, "merged: %zu of %zu processes did not use CUDA: they have host times only",
             without_cuda, count);
     return status;

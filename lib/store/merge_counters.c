@@ -159,7 +159,7 @@ static int take_notes(struct merger *merger, const llmperf_profile *from, size_t
     for (size_t i = 0; i < from->notes.count && status == 0; i++)
         if (strncmp(from->notes.items[i], "counters: ", 10) == 0 ||
             strncmp(from->notes.items[i], "no hardware counters", 20) == 0)
-            status = lp_profile_add_note(merger->out, "run %zu: %s", number, from->notes.items[i]);
+            status = lp_profile_note(merger->out, "run %zu: %s", number, from->notes.items[i]);
     return status;
 }
 
@@ -190,7 +190,7 @@ static int add_wholes(struct merger *merger)
         if (whole->seen == all)
             status = lp_profile_add_metric(merger->out, &whole->metric);
         else
-            status = lp_profile_add_note(
+            status = lp_profile_note(
                 merger->out,
                 "counters: %s of %s is unknown because not all of its parts were measured.",
                 whole->metric.name, whole->metric.region ? whole->metric.region : "a region");
@@ -208,8 +208,8 @@ static int merge_runs(struct merger *merger, const llmperf_profile *const *profi
     for (size_t i = 1; i < count && status == 0; i++) {
         compare_work(profiles[0], profiles[i], why, sizeof(why));
         if (why[0]) {
-            status = lp_profile_add_note(
-                merger->out, "counters: those of run %zu were skipped: %s.", i + 1, why);
+            status = lp_profile_note(merger->out, "counters: those of run %zu were skipped: %s.",
+                                     i + 1, why);
             continue;
         }
         ++*merged_out;
@@ -223,13 +223,12 @@ static int merge_runs(struct merger *merger, const llmperf_profile *const *profi
 
 static int add_line(llmperf_profile *out, size_t merged, size_t count)
 {
-    char line[200];
 
-    snprintf(line, sizeof(line),
-             "counters: merged from %zu of %zu runs of the program, one counter pass per run; "
-             "times and kernels are from the first run.",
-             merged, count);
-    return lp_profile_note(out, line);
+    return lp_profile_note(
+        out,
+        "counters: merged from %zu of %zu runs of the program, one counter pass per run; "
+        "times and kernels are from the first run.",
+        merged, count);
 }
 
 int llmperf_profile_merge_counters(const llmperf_profile *const *profiles, size_t count,

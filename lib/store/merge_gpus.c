@@ -157,10 +157,10 @@ int lp_merged_gpus_finish(const struct lp_merged_gpus *gpus, llmperf_profile *ou
     int status = set_gpus(gpus, out);
 
     if (status == 0 && gpus->unread > 0)
-        status = lp_profile_add_note(out,
-                                     "merged: hosts and GPUs of %u runs are unknown because their "
-                                     "environment cannot be read",
-                                     gpus->unread);
+        status = lp_profile_note(out,
+                                 "merged: hosts and GPUs of %u runs are unknown because their "
+                                 "environment cannot be read",
+                                 gpus->unread);
     if (status == 0 && gpus->renumbered)
         status = lp_profile_note(out, "merged: GPUs were renumbered because several GPUs had the "
                                       "same number in their runs (identified by UUID)");
@@ -168,8 +168,8 @@ int lp_merged_gpus_finish(const struct lp_merged_gpus *gpus, llmperf_profile *ou
         lp_text_printf(&hosts, "%s%s", i ? ", " : "", gpus->hosts.items[i]);
     if (status == 0 && gpus->hosts.count > 1)
         status = hosts.failed ? lp_error(LLMPERF_ENOMEM, "out of memory")
-                              : lp_profile_add_note(out, "merged: runs from %zu hosts: %s",
-                                                    gpus->hosts.count, hosts.bytes);
+                              : lp_profile_note(out, "merged: runs from %zu hosts: %s",
+                                                gpus->hosts.count, hosts.bytes);
     lp_text_clear(&hosts);
     return status;
 }

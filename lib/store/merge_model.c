@@ -53,7 +53,7 @@ int lp_profile_note_shared_by(llmperf_profile *profile, const char *who)
     int status = lp_profile_set_fact(profile, LP_SHARED_BY_FACT, who);
 
     return status < 0 ? status
-                      : lp_profile_add_note(
+                      : lp_profile_note(
                             profile,
                             "FLOPs and bytes are counted for the whole model on each of the %s: no "
                             "parallel layout was given, so they are taken for replicas. If they "

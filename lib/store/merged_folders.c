@@ -211,9 +211,9 @@ static int add_facts(const struct traces *traces, llmperf_profile *out)
              traces->with > 0)
         status = lp_profile_set_fact(out, LP_MERGED_TRACES_FACT, count.bytes);
     if (status == 0 && traces->with > 0 && traces->with < traces->runs)
-        status = lp_profile_add_note(out, "merged: %s runs have a trace; these have none: %.*s%s",
-                                     count.bytes, NAMES_BYTES, traces->without.bytes,
-                                     traces->without.length > NAMES_BYTES ? " …" : "");
+        status = lp_profile_note(out, "merged: %s runs have a trace; these have none: %.*s%s",
+                                 count.bytes, NAMES_BYTES, traces->without.bytes,
+                                 traces->without.length > NAMES_BYTES ? " …" : "");
     lp_text_clear(&count);
     return status;
 }

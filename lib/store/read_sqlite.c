@@ -368,19 +368,14 @@ static int check_sum(struct reader *reader, enum lp_row_id id)
 
 static int report_changed(struct reader *reader)
 {
-    struct lp_text line = { NULL, 0, 0, false };
-    int status;
-
     if (reader->changed.length == 0)
         return 0;
-    lp_text_printf(&line,
-                   "the run file was changed after it was written: rows of %s do not match their "
-                   "checksum. It was read anyway because of " OPEN_CHANGED
-                   ": none of its numbers is reliable, not even as a lower bound",
-                   reader->changed.bytes);
-    status = line.failed ? out_of_memory(reader) : lp_profile_problem(reader->profile, line.bytes);
-    lp_text_clear(&line);
-    return status;
+    return lp_profile_problem(
+        reader->profile,
+        "the run file was changed after it was written: rows of %s do not match their checksum. It "
+        "was read anyway because of " OPEN_CHANGED
+        ": none of its numbers is reliable, not even as a lower bound",
+        reader->changed.bytes);
 }
 
 static int read_table(struct reader *reader, enum lp_row_id id)

@@ -94,7 +94,7 @@ static int add_note(const struct lp_structure *structure, llmperf_profile *profi
     lp_text_printf(&text, "; they have %.0f %% of the device time.",
                    100 * (double)structure->covered_ns / (double)structure->device_ns);
     if (!text.failed)
-        status = lp_profile_note(profile, text.bytes);
+        status = lp_profile_note(profile, "%s", text.bytes);
     lp_text_clear(&text);
     return status;
 }

@@ -266,7 +266,7 @@ llmperf_profile *make_numbered_profile(unsigned rows)
     assert_ok(lp_profile_set_fact(profile, "source", ""));
     assert_ok(lp_profile_add_problem(profile, "first problem"));
     assert_ok(lp_profile_add_problem(profile, "second; 'problem'"));
-    assert_ok(lp_profile_add_note(profile, "a note"));
+    assert_ok(lp_profile_note(profile, "a note"));
     return profile;
 }
 

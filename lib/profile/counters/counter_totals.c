@@ -343,7 +343,6 @@ static int put_samples(struct writer *writer)
 static int note_skips(struct writer *writer)
 {
     const struct lp_counter_totals *totals = writer->totals;
-    char line[1400];
     int status = 0;
 
     for (size_t i = 0; i < totals->skips.count && i < SKIPS_REPORTED && status == 0; i++) {
@@ -351,37 +350,34 @@ static int note_skips(struct writer *writer)
         const char *path = path_of(writer, skip->node);
         const char *reason = lp_names_text(totals->names, skip->reason);
 
-        snprintf(line, sizeof(line), "counters: %" PRIu64 " calls of %s were not measured: %s.",
-                 skip->count, path ? path : "a region", reason ? reason : "");
-        status = lp_profile_note(writer->profile, line);
+        status = lp_profile_note(writer->profile,
+                                 "counters: %" PRIu64 " calls of %s were not measured: %s.",
+                                 skip->count, path ? path : "a region", reason ? reason : "");
     }
-    if (status == 0 && totals->skips.count > SKIPS_REPORTED) {
-        snprintf(line, sizeof(line), "counters: calls of %zu more regions were not measured.",
-                 totals->skips.count - SKIPS_REPORTED);
-        status = lp_profile_note(writer->profile, line);
-    }
+    if (status == 0 && totals->skips.count > SKIPS_REPORTED)
+        status = lp_profile_note(writer->profile,
+                                 "counters: calls of %zu more regions were not measured.",
+                                 totals->skips.count - SKIPS_REPORTED);
     return status;
 }
 
 static int note_samples(struct writer *writer)
 {
     const struct lp_sample_regions *samples = writer->totals->samples;
-    char line[300];
     int status = 0;
 
     if (!samples)
         return 0;
-    snprintf(line, sizeof(line),
-             "counters: %" PRIu64 " samples, one every %.6g us; GPU clocks may be locked while "
-             "sampling, and no other profiler can use the counters.",
-             lp_sample_regions_samples(samples), (double)writer->totals->plan.interval_ns / 1e3);
-    status = lp_profile_note(writer->profile, line);
-    if (status == 0 && lp_sample_regions_late(samples) > 0) {
-        snprintf(line, sizeof(line),
-                 "counters: %" PRIu64 " device records came too late to be matched with samples.",
-                 lp_sample_regions_late(samples));
-        status = lp_profile_note(writer->profile, line);
-    }
+    status = lp_profile_note(
+        writer->profile,
+        "counters: %" PRIu64 " samples, one every %.6g us; GPU clocks may be locked while "
+        "sampling, and no other profiler can use the counters.",
+        lp_sample_regions_samples(samples), (double)writer->totals->plan.interval_ns / 1e3);
+    if (status == 0 && lp_sample_regions_late(samples) > 0)
+        status = lp_profile_note(writer->profile,
+                                 "counters: %" PRIu64
+                                 " device records came too late to be matched with samples.",
+                                 lp_sample_regions_late(samples));
     return status;
 }
 

@@ -170,10 +170,10 @@ int lp_stalls_freeze(const struct lp_stall_sums *stalls, const struct lp_counter
     for (size_t i = 0; i < freezer.kernels.count && i < LP_STALL_KERNELS && status == 0; i++)
         status = put_kernel(&freezer, &freezer.kernels.items[i]);
     if (status == 0 && freezer.kernels.count > LP_STALL_KERNELS)
-        status = lp_profile_add_note(profile,
-                                     "stalls: %zu kernels were sampled; the %u with most samples "
-                                     "are listed, by region.",
-                                     freezer.kernels.count, LP_STALL_KERNELS);
+        status = lp_profile_note(profile,
+                                 "stalls: %zu kernels were sampled; the %u with most samples "
+                                 "are listed, by region.",
+                                 freezer.kernels.count, LP_STALL_KERNELS);
     lp_vector_clear(&freezer.rows);
     lp_vector_clear(&freezer.kernels);
     free(freezer.sums);

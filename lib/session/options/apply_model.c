@@ -76,7 +76,6 @@ static int explain(const struct application *job, const struct lp_stage_work *wo
                    uint64_t derived, uint64_t averaged)
 {
     const char *reason = lp_stage_work_reason(work);
-    char line[256];
     int status;
 
     if (derived == 0 && !reason) {
@@ -92,12 +91,12 @@ static int explain(const struct application *job, const struct lp_stage_work *wo
         return lp_profile_set_fact(job->profile, LP_MODEL_REASON_FACT, reason);
     if (averaged == 0)
         return 0;
-    snprintf(line, sizeof(line),
-             "The model was given after the run: %" PRIu64
-             " calls of stages were not recorded one by one, so their FLOPs and bytes are computed "
-             "as if all had the same size.",
-             averaged);
-    return lp_profile_note(job->profile, line);
+    return lp_profile_note(
+        job->profile,
+        "The model was given after the run: %" PRIu64
+        " calls of stages were not recorded one by one, so their FLOPs and bytes are computed "
+        "as if all had the same size.",
+        averaged);
 }
 
 static int apply(const struct application *job, struct lp_stage_work *work)

@@ -114,13 +114,12 @@ static int assume_replicas(const struct lp_parallel *parallel, const struct lp_r
 static int note_odd(const struct lp_parallel *parallel, const struct lp_rank_count *ranks,
                     llmperf_profile *profile)
 {
-    char line[256];
 
-    snprintf(line, sizeof(line),
-             "tensor_parallel %" PRIu32 " does not divide the %" PRIu64
-             " ranks (%s): MFU and MBU hold only where so many GPUs do share each layer.",
-             parallel->tensor, ranks->count, ranks->variable);
-    return lp_profile_note(profile, line);
+    return lp_profile_note(
+        profile,
+        "tensor_parallel %" PRIu32 " does not divide the %" PRIu64
+        " ranks (%s): MFU and MBU hold only where so many GPUs do share each layer.",
+        parallel->tensor, ranks->count, ranks->variable);
 }
 
 static int report_ranks(const struct lp_parallel *parallel, size_t *number,

@@ -278,7 +278,6 @@ static int add_lines(const struct lp_stage_work *work, llmperf_profile *profile)
 
 static int add_notes(const struct lp_stage_work *work, llmperf_profile *profile)
 {
-    char line[700];
     int status = 0;
 
     if (work->shared_equally)
@@ -287,10 +286,10 @@ static int add_notes(const struct lp_stage_work *work, llmperf_profile *profile)
             "The model's FLOPs and bytes assume that the sequences of a batch have equal length.");
     if (status < 0 || work->unknown == 0)
         return status;
-    snprintf(line, sizeof(line),
-             "The model cannot compute the work of %" PRIu64 " calls of stages (the first is %s).",
-             work->unknown, work->reason);
-    return lp_profile_note(profile, line);
+    return lp_profile_note(profile,
+                           "The model cannot compute the work of %" PRIu64
+                           " calls of stages (the first is %s).",
+                           work->unknown, work->reason);
 }
 
 const char *lp_stage_work_reason(const struct lp_stage_work *work)

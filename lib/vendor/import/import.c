@@ -208,7 +208,8 @@ static int set_facts(const struct import *import, llmperf_profile *profile)
              profile, "nsys stats tables were skipped: the SQLite export contains the same data")) <
             0)
         return status;
-    if (*import->report_fault && (status = lp_profile_note(profile, import->report_fault)) < 0)
+    if (*import->report_fault &&
+        (status = lp_profile_note(profile, "%s", import->report_fault)) < 0)
         return status;
     if (import->has_report && import->has_pages &&
         (status = lp_profile_note(
@@ -230,7 +231,7 @@ static int set_inputs(const llmperf_config *config, llmperf_profile *profile)
     if (status == 0)
         status = lp_profile_set_fact(profile, "inputs", inputs);
     else if (status != LLMPERF_ENOMEM)
-        status = lp_profile_note(profile, llmperf_last_error());
+        status = lp_profile_note(profile, "%s", llmperf_last_error());
     free(inputs);
     return status;
 }

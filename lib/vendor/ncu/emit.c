@@ -292,17 +292,14 @@ static int describe_alone(struct lp_ncu *ncu, llmperf_profile *profile)
 
 static int add_count(llmperf_profile *profile, uint64_t count, const char *sentence)
 {
-    char line[256];
 
     if (count == 0)
         return 0;
-    snprintf(line, sizeof(line), "ncu: %" PRIu64 " %s", count, sentence);
-    return lp_profile_problem(profile, line);
+    return lp_profile_problem(profile, "ncu: %" PRIu64 " %s", count, sentence);
 }
 
 static int add_problems(const struct lp_ncu *ncu, llmperf_profile *profile)
 {
-    char line[256];
     int status;
 
     if ((status = add_count(profile, ncu->rows_cut,
@@ -318,11 +315,11 @@ static int add_problems(const struct lp_ncu *ncu, llmperf_profile *profile)
                             "values were skipped: too many metrics and kernels to keep")) < 0 ||
         ncu->units_missing == 0)
         return status;
-    snprintf(line, sizeof(line),
-             "ncu: reports do not store units; they are derived from metric names, which failed "
-             "for %" PRIu64 " metrics",
-             ncu->units_missing);
-    return lp_profile_note(profile, line);
+    return lp_profile_note(
+        profile,
+        "ncu: reports do not store units; they are derived from metric names, which failed "
+        "for %" PRIu64 " metrics",
+        ncu->units_missing);
 }
 
 /* Names and sizes of GPUs are metrics, if collected. */

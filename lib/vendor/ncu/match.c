@@ -187,13 +187,12 @@ int lp_ncu_match(struct lp_ncu_matcher *matcher, struct lp_ncu_place *place)
 
 int lp_ncu_matcher_describe(const struct lp_ncu_matcher *matcher, llmperf_profile *profile)
 {
-    char line[256];
 
     if (matcher->strange_kernels == 0 && matcher->strange_regions == 0)
         return 0;
-    snprintf(line, sizeof(line),
-             "ncu: %zu kernels and %zu ranges could not be matched with the timeline; their "
-             "metrics are listed under ncu's names",
-             matcher->strange_kernels, matcher->strange_regions);
-    return lp_profile_note(profile, line);
+    return lp_profile_note(
+        profile,
+        "ncu: %zu kernels and %zu ranges could not be matched with the timeline; their "
+        "metrics are listed under ncu's names",
+        matcher->strange_kernels, matcher->strange_regions);
 }

@@ -267,13 +267,12 @@ static int describe(const struct lp_nsys_csv *reader, llmperf_profile *profile)
 {
     bool sums = reader->kernels.count + reader->memory.count + reader->regions.count > 0;
     bool timeline = reader->timeline.ops.count + reader->timeline.spans.count > 0;
-    char line[160];
     int status;
 
-    snprintf(line, sizeof(line),
-             "nsys: %" PRIu64 " table rows were cut off or invalid and were skipped",
-             reader->rows_cut);
-    if ((reader->rows_cut > 0 && (status = lp_profile_problem(profile, line)) < 0) ||
+    if ((reader->rows_cut > 0 &&
+         (status = lp_profile_problem(
+              profile, "nsys: %" PRIu64 " table rows were cut off or invalid and were skipped",
+              reader->rows_cut)) < 0) ||
         (sums && timeline &&
          (status = lp_profile_note(profile, "nsys: trace tables were given, so the summary tables, "
                                             "which repeat them, were skipped")) < 0) ||

@@ -176,13 +176,10 @@ static int check_lost(struct description *description)
 static int add_line(struct description *description, bool problem, const char *before,
                     uint64_t number, const char *after)
 {
-    char line[512];
-
     if (number == 0)
         return 0;
-    snprintf(line, sizeof(line), "nsys%s%" PRIu64 "%s", before, number, after);
-    return problem ? lp_profile_problem(description->profile, line)
-                   : lp_profile_note(description->profile, line);
+    return (problem ? lp_profile_problem : lp_profile_note)(
+        description->profile, "nsys%s%" PRIu64 "%s", before, number, after);
 }
 
 static int add_timeline_lines(struct description *description)

@@ -86,7 +86,7 @@ static void long_texts_and_many_lines_survive(void **state)
     name[100000] = '\0';
     add_kernel_row(profile, 5000)->stats.name = lp_profile_text(profile, name);
     for (int i = 0; i < 500; i++)
-        assert_ok(lp_profile_add_note(profile, "note %d", i));
+        assert_ok(lp_profile_note(profile, "note %d", i));
     assert_ok(llmperf_profile_save(profile, run_path));
     assert_run_holds(run_path, profile);
     free(name);

@@ -109,7 +109,7 @@ static llmperf_profile *make_full_profile(void)
         assert_ok(lp_vector_push(&profile->stalls, stall));
         assert_ok(lp_vector_push(&profile->hot_instructions, hot));
     }
-    assert_ok(lp_profile_add_note(profile, "another note"));
+    assert_ok(lp_profile_note(profile, "another note"));
     return profile;
 }
 

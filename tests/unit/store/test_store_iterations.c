@@ -215,7 +215,7 @@ static void memory_does_not_grow_while_commits_fail(void **state)
     write_newest(store, last);
     run_sql(run_path, "CREATE TRIGGER full BEFORE INSERT ON note BEGIN SELECT RAISE(ABORT, 'full');"
                       "END");
-    assert_ok(lp_profile_add_note(profile, "a note"));
+    assert_ok(lp_profile_note(profile, "a note"));
     before = allocated_bytes();
     for (int i = 0; i < 20; i++) {
         profile->iterations.count = 0;

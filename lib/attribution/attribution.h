@@ -63,6 +63,7 @@ struct lp_attribution_sink {
     /** @param window  How it relates to a triggered window. */
     void (*region)(void *context, uint32_t node, uint64_t wall_ns, bool truncated,
                    enum lp_in_window window);
+    /** @param amount  LLMPERF_UNKNOWN: a call of the region has an amount that is not known. */
     void (*count)(void *context, uint32_t node, uint32_t quantity, uint64_t amount,
                   enum lp_in_window window);
     void (*activities)(void *context, const struct lp_activity *activities, size_t count);

@@ -112,6 +112,8 @@ static void own_quantity(const struct lp_host_work *host, uint32_t q, uint64_t *
 
     *value_out = LLMPERF_UNKNOWN;
     *origin_out = LLMPERF_WORK_UNKNOWN;
+    if (host->quantities[q] == LLMPERF_UNKNOWN)
+        return;
     if (host->quantities[q] != 0) {
         *value_out = host->quantities[q];
         *origin_out = LLMPERF_WORK_PROGRAM;

@@ -95,9 +95,12 @@ void lp_totals_region(struct lp_totals *totals, uint32_t node, uint64_t wall_ns,
 
 static void add_amount(uint64_t *sum, uint64_t amount)
 {
-    uint64_t room = LLMPERF_UNKNOWN - 1 - *sum; /* the largest value means "unknown" */
+    uint64_t room = LLMPERF_UNKNOWN - 1 - *sum;
 
-    *sum += amount < room ? amount : room;
+    if (amount == LLMPERF_UNKNOWN || *sum == LLMPERF_UNKNOWN)
+        *sum = LLMPERF_UNKNOWN;
+    else
+        *sum += amount < room ? amount : room;
 }
 
 void lp_totals_count(struct lp_totals *totals, uint32_t node, uint32_t quantity, uint64_t amount,

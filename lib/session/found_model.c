@@ -77,6 +77,7 @@ static void use_model(struct llmperf_session *session, const char *name, const c
              *name == '{' ? "" : session->model_path);
     source = lp_stage_work_source(session->stage_work);
     lp_totals_set_work(session->totals, &source);
+    lp_structure_set_hidden(session->structure, lp_stage_work_hidden(session->stage_work));
 }
 
 void lp_found_model_take(struct llmperf_session *session)

@@ -89,6 +89,7 @@ static int open_knowledge(struct llmperf_session *session)
     }
     source = lp_stage_work_source(session->stage_work);
     lp_totals_set_work(session->totals, &source);
+    lp_structure_set_hidden(session->structure, lp_stage_work_hidden(session->stage_work));
     return 0;
 }
 

@@ -18,6 +18,28 @@ struct lp_found_step {
     uint32_t kind;     /* enum lp_step_kind */
 };
 
+/** What the launches of a step say of it; 0: not known. */
+struct lp_found_amounts {
+    uint64_t tokens, sequences, context; /* LLMPERF_QUANTITY_… */
+    uint64_t choice;                     /* name and shape of the launch that chooses tokens */
+    uint64_t choice_blocks;
+    bool cached; /* by an engine that may keep the cache of earlier prompts */
+};
+
+/** A launch that chooses the tokens of a number of sequences; 0: of different ones. */
+struct lp_found_choice {
+    uint64_t key, sequences;
+};
+
+#define LP_FOUND_CHOICES 32u
+
+/** The sequences that are decoded now; 0: not known. */
+struct lp_found_request {
+    uint64_t sequences, context;
+    uint32_t last;  /* correlation id of the last launch */
+    bool in_prompt; /* no step of decode so far */
+};
+
 /** Where an activity belongs. */
 struct lp_found_place {
     uint32_t step, layer; /* LP_FOUND_NONE: none */
@@ -52,6 +74,8 @@ struct lp_structure {
     const struct lp_attribution *attribution; /* NULL: not settled yet */
     LP_VECTOR(struct lp_activity) held;       /* in the order of launches during a search */
     LP_VECTOR(uint8_t) roles;                 /* by name; LP_ROLE_UNKNOWN: not asked yet */
+    LP_VECTOR(uint64_t) elements;             /* by name; UINT64_MAX: not asked yet */
+    uint64_t hidden;                          /* size of the model's hidden state; 0: not known */
     uint64_t wait_ns;                         /* time that the next search needs */
     bool marked;                              /* the program marks regions */
     bool passing;                             /* what is passed on is not taken again */
@@ -76,6 +100,11 @@ struct lp_structure {
     uint32_t nodes[LP_STEP_KINDS];
     LP_VECTOR(uint32_t) layer_nodes[LP_STEP_KINDS];
     uint16_t generation; /* of the unit */
+
+    /* For the amounts of steps. */
+    struct lp_found_request request;
+    struct lp_found_choice choices[LP_FOUND_CHOICES];
+    uint32_t choice_count;
 };
 
 /** Time of the call that launched an activity. */
@@ -88,6 +117,24 @@ const char *lp_operator_name(enum lp_operator operator);
 
 /** Count the launches of a layer, tokens of `some`. */
 void lp_layer_operators(struct lp_structure *structure, uint32_t begin, uint32_t end);
+
+/** Were launches between these two correlation ids not collected? */
+bool lp_structure_missed(const struct lp_structure *structure, uint32_t after, uint32_t before);
+
+/** Tokens of a step, and the launch that chooses the next ones. */
+struct lp_found_amounts lp_amounts_read(struct lp_structure *structure,
+                                        const struct lp_activity *work,
+                                        const struct lp_found_place *places, size_t count);
+
+/** A step of decode computes one token of each sequence: learn which launch chooses for how many.
+ */
+void lp_amounts_learn(struct lp_structure *structure, const struct lp_found_amounts *amounts);
+
+/** Set sequences and context of the next step.
+ * @param first, last  Correlation ids of its launches.
+ * @param prefill_follows  The step after it is a prefill. */
+void lp_amounts_follow(struct lp_structure *structure, uint32_t kind, uint32_t first, uint32_t last,
+                       bool prefill_follows, struct lp_found_amounts *amounts);
 
 /** Role of an activity by its name. */
 uint8_t lp_structure_role(struct lp_structure *structure, const struct lp_activity *activity);

@@ -84,10 +84,24 @@ static void pass_layers(struct lp_structure *structure, uint32_t kind,
     }
 }
 
+static void pass_amounts(struct lp_structure *structure, uint32_t node, uint32_t unit,
+                         const struct lp_found_amounts *amounts)
+{
+    const struct lp_attribution_sink *next = &structure->next;
+    const uint64_t known[] = { amounts->tokens, amounts->sequences, amounts->context };
+
+    for (uint32_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        next->count(next->context, node, LLMPERF_QUANTITY_TOKENS + i,
+                    known[i] > 0 ? known[i] : LLMPERF_UNKNOWN, LP_WINDOW_NOT);
+        if (known[i] > 0)
+            next->units.count(next->context, unit, LLMPERF_QUANTITY_TOKENS + i, known[i]);
+    }
+}
+
 /* A step lasts until the next one launches, or its own work is done and its calls have returned. */
 static void pass_step(struct lp_structure *structure, const struct lp_found_step *step,
-                      uint64_t next_ns, struct lp_activity *work,
-                      const struct lp_found_place *places, size_t count)
+                      uint64_t next_ns, const struct lp_found_amounts *amounts,
+                      struct lp_activity *work, const struct lp_found_place *places, size_t count)
 {
     const struct lp_attribution_sink *next = &structure->next;
     uint32_t node = step_node(structure, step->kind);
@@ -104,6 +118,7 @@ static void pass_step(struct lp_structure *structure, const struct lp_found_step
         return;
     }
     next->units.begin(next->context, unit, LP_UNIT_NONE, node, step->begin_ns, true, 0, 0);
+    pass_amounts(structure, node, unit, amounts);
     for (size_t i = 0; i < count; i++) {
         work[i].node = places[i].layer == LP_FOUND_NONE
                            ? node
@@ -133,7 +148,8 @@ static uint32_t part_of(const struct lp_structure *structure, uint32_t at, uint3
 struct sorted {
     struct lp_activity *work;
     struct lp_found_place *places;
-    uint32_t *ends; /* by part */
+    uint32_t *ends;                   /* by part */
+    struct lp_found_amounts *amounts; /* by step */
 };
 
 static void count_work(struct lp_structure *structure, const struct lp_activity *activity,
@@ -155,7 +171,8 @@ static int sort_by_part(struct lp_structure *structure, uint32_t cut, struct sor
     sorted->work = malloc((count + 1) * sizeof(*sorted->work));
     sorted->places = malloc((count + 1) * sizeof(*sorted->places));
     sorted->ends = calloc(parts + 1, sizeof(*sorted->ends));
-    if (!sorted->work || !sorted->places || !sorted->ends)
+    sorted->amounts = calloc(parts, sizeof(*sorted->amounts));
+    if (!sorted->work || !sorted->places || !sorted->ends || !sorted->amounts)
         return lp_out_of_memory();
     for (uint32_t i = 0; i < count; i++)
         if (part_of(structure, i, cut) != NOT_YET)
@@ -177,23 +194,40 @@ static int sort_by_part(struct lp_structure *structure, uint32_t cut, struct sor
     return 0;
 }
 
+static void read_amounts(struct lp_structure *structure, const struct sorted *sorted)
+{
+    for (uint32_t i = 0; i < structure->steps.count; i++) {
+        uint32_t begin = sorted->ends[i], count = sorted->ends[i + 1] - begin;
+
+        sorted->amounts[i] =
+            lp_amounts_read(structure, sorted->work + begin, sorted->places + begin, count);
+        if (structure->steps.items[i].kind == LP_STEP_DECODE)
+            lp_amounts_learn(structure, &sorted->amounts[i]);
+    }
+}
+
 static void pass_sorted(struct lp_structure *structure, const struct sorted *sorted)
 {
     lp_structure_pass_those(structure, sorted->work, sorted->ends[0], false);
+    read_amounts(structure, sorted);
     for (uint32_t i = 0; i < structure->steps.count; i++) {
+        const struct lp_found_step *step = &structure->steps.items[i];
+        const struct lp_found_step *next = i + 1 < structure->steps.count ? step + 1 : NULL;
         uint32_t begin = sorted->ends[i], count = sorted->ends[i + 1] - begin;
-        uint64_t next_ns =
-            i + 1 < structure->steps.count ? structure->steps.items[i + 1].begin_ns : 0;
 
-        if (count > 0)
-            pass_step(structure, &structure->steps.items[i], next_ns, sorted->work + begin,
-                      sorted->places + begin, count);
+        if (count == 0)
+            continue;
+        lp_amounts_follow(structure, step->kind, sorted->work[begin].correlation,
+                          sorted->work[begin + count - 1].correlation,
+                          next && next->kind == LP_STEP_PREFILL, &sorted->amounts[i]);
+        pass_step(structure, step, next ? next->begin_ns : 0, &sorted->amounts[i],
+                  sorted->work + begin, sorted->places + begin, count);
     }
 }
 
 void lp_structure_pass(struct lp_structure *structure, uint32_t cut)
 {
-    struct sorted sorted = { NULL, NULL, NULL };
+    struct sorted sorted = { NULL, NULL, NULL, NULL };
 
     structure->passing = true;
     if (cut > 0)
@@ -207,6 +241,7 @@ void lp_structure_pass(struct lp_structure *structure, uint32_t cut)
     free(sorted.work);
     free(sorted.places);
     free(sorted.ends);
+    free(sorted.amounts);
     structure->steps.count = structure->places.count = 0;
     structure->passing = false;
 }

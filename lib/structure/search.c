@@ -110,7 +110,7 @@ static uint32_t threads_of(const struct lp_structure *structure, const struct lp
     return !shape ? 0 : threads < UINT32_MAX ? (uint32_t)threads : UINT32_MAX;
 }
 
-static bool was_cut(const struct lp_structure *structure, uint32_t after, uint32_t before)
+bool lp_structure_missed(const struct lp_structure *structure, uint32_t after, uint32_t before)
 {
     return structure->attribution && lp_attribution_missed(structure->attribution, after, before);
 }
@@ -136,7 +136,7 @@ static int make_tokens(struct lp_structure *structure)
             threads_of(structure, activity),
             (uint32_t)i,
             lp_structure_role(structure, activity),
-            was_cut(structure, before, activity->correlation),
+            lp_structure_missed(structure, before, activity->correlation),
         };
         before = activity->correlation;
     }
@@ -301,7 +301,8 @@ int lp_structure_search(struct lp_structure *structure, bool final)
 
     sort_launches(structure);
     last = structure->held.items[structure->held.count - 1].correlation;
-    final = final && !was_cut(structure, last, last + UINT32_MAX / 2); /* it may lack its end */
+    final = final &&
+            !lp_structure_missed(structure, last, last + UINT32_MAX / 2); /* it may lack its end */
     structure->kept_from = (uint32_t)structure->held.count;
     if ((status = make_tokens(structure)) == 0)
         status = search_some(structure, LP_FOUND_NONE, LP_FOUND_NONE, MOST, final);

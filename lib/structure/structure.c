@@ -50,6 +50,7 @@ void lp_structure_free(struct lp_structure *structure)
         return;
     lp_vector_clear(&structure->held);
     lp_vector_clear(&structure->roles);
+    lp_vector_clear(&structure->elements);
     lp_vector_clear(&structure->tokens);
     lp_vector_clear(&structure->some);
     lp_vector_clear(&structure->places);
@@ -63,6 +64,11 @@ void lp_structure_free(struct lp_structure *structure)
 void lp_structure_set_classes(struct lp_structure *structure, struct lp_kernel_classes *classes)
 {
     structure->classes = classes;
+}
+
+void lp_structure_set_hidden(struct lp_structure *structure, uint64_t hidden)
+{
+    structure->hidden = hidden;
 }
 
 /* Pass on all that is held, as it came. */

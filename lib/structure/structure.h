@@ -26,6 +26,9 @@ void lp_structure_free(struct lp_structure *structure);
 /** Set the classes of kernels, without which nothing is found; they must outlive it. */
 void lp_structure_set_classes(struct lp_structure *structure, struct lp_kernel_classes *classes);
 
+/** Set the size of the model's hidden state, from which tokens of steps follow; 0: not known. */
+void lp_structure_set_hidden(struct lp_structure *structure, uint64_t hidden);
+
 /** Hold activities back, which are passed on later. false: they are not for it, because the program
  * marks regions. */
 bool lp_structure_take(void *structure, const struct lp_activity *activities, size_t count);

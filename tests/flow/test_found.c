@@ -137,6 +137,102 @@ static void no_step_extends_over_what_was_not_collected(void **state)
     assert_int_equal(check_steps(play_options(&options)), steps);
 }
 
+/* As a PASS, of four sequences: the grids of the norms and of the activation say how many tokens
+ * there are, that of the choice how many sequences. */
+#define SIZED(gemm, attention, norm, other, choice)                                                \
+    "copy htod bytes=64 duration=500\n"                                                            \
+    "repeat 4\n" norm "launch " gemm "_qkv duration=" attention "\n"                               \
+    "launch flash_fwd_" gemm " duration=" attention "\n"                                           \
+    "launch " gemm "_o duration=" attention "\n" norm other "launch " gemm                         \
+    "_down duration=" attention "\n"                                                               \
+    "done\n"                                                                                       \
+    "launch gemm_head duration=9000\n"                                                             \
+    "launch argmax_kernel duration=1000 grid=" choice "\n"                                         \
+    "copy dtoh bytes=4 duration=500\n"                                                             \
+    "wait 20000\n"
+#define EAGER(grid)        "launch \"at::native::elementwise_kernel<128, " grid "\n"
+#define ENGINE(name, grid) "launch vllm::" name "_kernel duration=2000 grid=" grid "\n"
+#define EAGER_REQUEST(prompt, prompt2, choice)                                                     \
+    SIZED("gemm_128x128", "40000", EAGER("2, mul>\" duration=2000 grid=" prompt),                  \
+          EAGER("4, mul>\" duration=2000 grid=" prompt2), choice)                                  \
+    "repeat 9\n" SIZED("gemm_64x8", "5000", EAGER("2, mul>\" duration=2000 grid=32"),              \
+                       EAGER("4, mul>\" duration=2000 grid=16"), "4") "done\n"
+#define ENGINE_REQUEST                                                                             \
+    SIZED("gemm_128x128", "40000", ENGINE("rms_norm", "512"), ENGINE("act_and_mul", "512"), "4")   \
+    "repeat 9\n" SIZED("gemm_64x8", "5000", ENGINE("rms_norm", "4"), ENGINE("act_and_mul", "4"),   \
+                       "4") "done\n"
+
+static llmperf_profile *play_with_model(const char *script)
+{
+    llmperf_session_options options = script_options(script);
+
+    options.model_path = "llama_3_2_1b";
+    return play_options(&options);
+}
+
+/* 18 steps of four sequences, twice from 129 to 137 tokens each. */
+static void grids_say_what_a_step_computes(void **state)
+{
+    llmperf_profile *found = play_with_model(EAGER_REQUEST("4096", "2048", "4")
+                                                 EAGER_REQUEST("4096", "2048", "4") "exit\n");
+    llmperf_profile *marked = play_with_model("begin LLM@prefill tokens=512 sequences=4\nend\n"
+                                              "begin LLM@decode_step sequences=4 context=516\nend\n"
+                                              "begin LLM@decode_step sequences=4 context=548\nend\n"
+                                              "exit\n");
+    llmperf_region_stats prefill = find_region(found, "found@prefill", 0);
+    llmperf_region_stats decode = find_region(found, "found@decode", 0);
+
+    (void)state;
+    assert_int_equal(prefill.tokens, 2 * 512);
+    assert_int_equal(prefill.sequences, 2 * 4);
+    assert_int_equal(decode.tokens, 18 * 4);
+    assert_int_equal(decode.context, 2 * 9 * (516 + 548) / 2);
+    assert_true(prefill.flops == 2 * find_region(marked, "LLM@prefill", -1).flops);
+    assert_true(decode.flops == 9 * find_region(marked, "LLM@decode_step", -1).flops);
+    assert_true(decode.bytes == 9 * find_region(marked, "LLM@decode_step", -1).bytes);
+    llmperf_profile_free(found);
+    llmperf_profile_free(marked);
+}
+
+static void a_prompt_of_other_sequences_has_no_known_context(void **state)
+{
+    llmperf_profile *profile = play_with_model(EAGER_REQUEST("4096", "2048", "4")
+                                                   EAGER_REQUEST("4096", "2048", "1") "exit\n");
+
+    (void)state;
+    assert_int_equal(find_region(profile, "found@prefill", 0).tokens, 2 * 512);
+    assert_true(find_region(profile, "found@prefill", 0).sequences == LLMPERF_UNKNOWN);
+    assert_true(find_region(profile, "found@decode", 0).flops == LLMPERF_UNKNOWN);
+    assert_true(has_note(profile, "number and length of its sequences do not follow"));
+    llmperf_profile_free(profile);
+}
+
+static void engines_that_keep_prompts_have_tokens_without_context(void **state)
+{
+    llmperf_profile *profile = play_with_model(ENGINE_REQUEST ENGINE_REQUEST "exit\n");
+
+    (void)state;
+    assert_int_equal(find_region(profile, "found@prefill", 0).tokens, 2 * 512);
+    assert_int_equal(find_region(profile, "found@decode", 0).tokens, 18 * 4);
+    assert_int_equal(find_region(profile, "found@decode", 0).context, LLMPERF_UNKNOWN);
+    assert_true(find_region(profile, "found@decode", 0).flops == LLMPERF_UNKNOWN);
+    llmperf_profile_free(profile);
+    profile = play_script(ENGINE_REQUEST ENGINE_REQUEST "exit\n"); /* without a model, too */
+    assert_int_equal(find_region(profile, "found@decode", 0).tokens, 18 * 4);
+    llmperf_profile_free(profile);
+}
+
+static void kernels_that_disagree_say_nothing(void **state)
+{
+    llmperf_profile *profile = play_with_model(EAGER_REQUEST("4096", "2040", "4")
+                                                   EAGER_REQUEST("4096", "2040", "4") "exit\n");
+
+    (void)state;
+    assert_int_equal(find_region(profile, "found@prefill", 0).tokens, LLMPERF_UNKNOWN);
+    assert_true(has_note(profile, "its tokens do not follow from its kernels"));
+    llmperf_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +240,10 @@ int main(void)
         cmocka_unit_test(marked_regions_win),
         cmocka_unit_test(what_does_not_repeat_has_no_steps),
         cmocka_unit_test(no_step_extends_over_what_was_not_collected),
+        cmocka_unit_test(grids_say_what_a_step_computes),
+        cmocka_unit_test(a_prompt_of_other_sequences_has_no_known_context),
+        cmocka_unit_test(engines_that_keep_prompts_have_tokens_without_context),
+        cmocka_unit_test(kernels_that_disagree_say_nothing),
     };
 
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);

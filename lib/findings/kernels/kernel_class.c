@@ -53,6 +53,7 @@ struct lp_kernel_classes {
     pattern_list patterns;          /* in the order of the table */
     pattern_list unfused;           /* kernels of attention that is not fused */
     pattern_list traits[LP_TRAITS]; /* of collectives; class_name: the value */
+    pattern_list tokens;            /* class_name: elements of a block, or "all" */
     /* (hash, length of a kernel's name) -> index of its pattern, or the number of patterns if none
      * matches. Reports look up a name once per region. */
     struct lp_hashmap known;
@@ -220,6 +221,23 @@ static int add_trait(struct lp_kernel_classes *classes, const llmperf_config *co
                     index);
 }
 
+static int add_elements(struct lp_kernel_classes *classes, const llmperf_config *config,
+                        size_t index)
+{
+    char key[64];
+    const char *text;
+    int status;
+
+    snprintf(key, sizeof(key), "tokens.%zu.elements", index);
+    if ((status = llmperf_config_text(config, key, &text)) < 0)
+        return status;
+    if (strcmp(text, "all") != 0 && strtoul(text, NULL, 10) == 0)
+        return lp_error(LLMPERF_EFORMAT, "kernel classes: %s is a number or \"all\", not %s", key,
+                        text);
+    return add_patterns(classes, &classes->tokens, config,
+                        &(struct rule){ "tokens", index, text, WHOLE });
+}
+
 static void free_patterns(pattern_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -236,6 +254,7 @@ void lp_kernel_classes_free(struct lp_kernel_classes *classes)
     for (size_t i = 0; i < LP_TRAITS; i++)
         free_patterns(&classes->traits[i]);
     free_patterns(&classes->unfused);
+    free_patterns(&classes->tokens);
     lp_hashmap_clear(&classes->known);
     lp_strings_clear(&classes->pool);
     free(classes);
@@ -389,6 +408,15 @@ bool lp_is_unfused_attention(const struct lp_kernel_classes *classes, const char
     return value_of(&classes->unfused, name) != NULL;
 }
 
+uint32_t lp_kernel_elements(const struct lp_kernel_classes *classes, const char *name)
+{
+    const char *value = value_of(&classes->tokens, name);
+
+    return !value                      ? 0
+           : strcmp(value, "all") == 0 ? LP_ELEMENTS_ALL
+                                       : (uint32_t)strtoul(value, NULL, 10);
+}
+
 const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index)
 {
     return index < classes->name_count ? classes->names[index] : NULL;
@@ -439,6 +467,8 @@ int lp_kernel_classes_open(const char *path, struct lp_kernel_classes **classes_
     for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "unfused_attention"); i++)
         status = add_patterns(classes, &classes->unfused, config,
                               &(struct rule){ "unfused_attention", i, "softmax", WHOLE });
+    for (size_t i = 0; status == 0 && i < llmperf_config_length(config, "tokens"); i++)
+        status = add_elements(classes, config, i);
     if (status == 0 && classes->patterns.count == 0)
         status = lp_error(LLMPERF_EFORMAT, "kernel classes: the table needs a list \"rules\"");
     llmperf_config_free(config);

@@ -37,6 +37,11 @@ const char *lp_collective_trait(const struct lp_kernel_classes *classes,
 /** Is it the softmax of attention that runs in separate kernels, if its class is "reduction"? */
 bool lp_is_unfused_attention(const struct lp_kernel_classes *classes, const char *name);
 
+/** Elements of a hidden state that a block of this kernel works on: LP_ELEMENTS_ALL: all of a
+ * token, so that there are as many blocks as tokens; 0: no rule. */
+#define LP_ELEMENTS_ALL UINT32_MAX
+uint32_t lp_kernel_elements(const struct lp_kernel_classes *classes, const char *name);
+
 /** Class by number: "memory op", "other", then those of the table in its order. There are at most
  * LLMPERF_ITERATION_CLASSES; further ones count as "other". NULL: no such class. */
 const char *lp_kernel_class_name(const struct lp_kernel_classes *classes, size_t index);

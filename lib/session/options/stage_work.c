@@ -14,9 +14,10 @@
 #include "llmperf/model.h"
 #include "llmperf/region.h"
 
-#define SEQUENCES_MAX 65536u
-#define SWEEP_MOST    1024u /* times the batch of the run */
-#define PHASES        (LLMPERF_PHASE_VISION + 1)
+#define SEQUENCES_MAX   65536u
+#define SWEEP_MOST      1024u /* times the batch of the run */
+#define LP_FOUND_DECODE "found@decode"
+#define PHASES          (LLMPERF_PHASE_VISION + 1)
 
 struct lp_stage_work {
     llmperf_model *model;
@@ -68,6 +69,11 @@ int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
     return status;
 }
 
+uint64_t lp_stage_work_hidden(const struct lp_stage_work *work)
+{
+    return work->info.has_decoder ? work->info.hidden : 0;
+}
+
 void lp_stage_work_free(struct lp_stage_work *work)
 {
     if (!work)
@@ -84,6 +90,11 @@ static bool is_mixed(const char *label)
     return strcmp(label + strcspn(label, "@"), "@mixed_step") == 0;
 }
 
+static bool is_found(const char *label)
+{
+    return strncmp(label, "found@", 6) == 0;
+}
+
 /* Phase of a stage in the model, in any domain; 0: none. A model without decoder has one phase. */
 static uint32_t phase_of(const struct lp_stage_work *work, const char *label)
 {
@@ -91,7 +102,7 @@ static uint32_t phase_of(const struct lp_stage_work *work, const char *label)
 
     if (!strcmp(name, "@prefill") || is_mixed(label))
         return LLMPERF_PHASE_PREFILL;
-    if (!strcmp(name, "@decode_step"))
+    if (!strcmp(name, "@decode_step") || !strcmp(label, LP_FOUND_DECODE))
         return LLMPERF_PHASE_DECODE;
     if (!strcmp(name, "@vision") || (!work->info.has_decoder && !strcmp(name, "@forward")))
         return LLMPERF_PHASE_VISION;
@@ -118,6 +129,9 @@ static int fill_sequences(struct lp_stage_work *work, const char *label, const u
         tokens = sequences;
     if (sequences == 0)
         sequences = decode ? tokens : 1;
+    if (is_found(label) && (tokens == 0 || context == 0))
+        return lp_error(LLMPERF_EINVAL, "%s not follow from its kernels",
+                        tokens ? "number and length of its sequences do" : "its tokens do");
     if (tokens == 0)
         return lp_error(LLMPERF_EINVAL, "its tokens were not given");
     if (context == 0 && (decode || is_mixed(label)))

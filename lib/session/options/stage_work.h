@@ -17,6 +17,9 @@ int lp_stage_work_open(llmperf_model *model, const struct lp_parallel *parallel,
                        struct lp_stage_work **work_out);
 void lp_stage_work_free(struct lp_stage_work *work);
 
+/** Size of the hidden state of the decoder; 0: there is no decoder. */
+uint64_t lp_stage_work_hidden(const struct lp_stage_work *work);
+
 /** Value of the fact "model" if the model is described in the configuration. */
 #define LP_CONFIGURED_MODEL "config.yaml"
 

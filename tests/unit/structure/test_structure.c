@@ -31,6 +31,7 @@ struct seen {
     LP_VECTOR(bool) prefills;   /* by step */
     uint64_t prefill_ns, decode_ns, steps[3]; /* any, prefill, decode */
     uint32_t layers;                          /* most of a step */
+    uint64_t amounts[2][3];                   /* prefill, decode: tokens, sequences, context */
     char *found;                              /* JSON */
 };
 
@@ -70,6 +71,23 @@ static void see_region(void *context, uint32_t node, uint64_t wall_ns, bool trun
         seen->layers = (uint32_t)atoi(name + 5) + 1;
 }
 
+static void see_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount,
+                      enum lp_in_window window)
+{
+    struct seen *seen = context;
+
+    (void)window;
+    assert_in_range(quantity, LLMPERF_QUANTITY_TOKENS, LLMPERF_QUANTITY_CONTEXT);
+    if (amount != LLMPERF_UNKNOWN)
+        seen->amounts[strcmp(label_of(node), "found@decode") == 0][quantity - 1] += amount;
+}
+
+static void see_unit_count(void *context, uint32_t unit, uint32_t quantity, uint64_t amount)
+{
+    (void)context, (void)unit, (void)quantity;
+    assert_true(amount > 0 && amount != LLMPERF_UNKNOWN);
+}
+
 static void see_begin(void *context, uint32_t unit, uint32_t parent, uint32_t node,
                       uint64_t begin_ns, bool collected, uint32_t window, uint32_t chance)
 {
@@ -97,8 +115,10 @@ static struct lp_structure *begin(struct seen *seen, const struct lp_names *name
 {
     const struct lp_attribution_sink sink = { .context = seen,
                                               .region = see_region,
+                                              .count = see_count,
                                               .activities = see_activities,
-                                              .units = { see_begin, NULL, see_end, see_done } };
+                                              .units = { see_begin, see_unit_count, see_end,
+                                                         see_done } };
     struct lp_structure *structure = lp_structure_create(&sink, names);
 
     *seen = (struct seen){ .node = LP_PATH_ROOT };
@@ -315,6 +335,7 @@ struct ignoring {
     struct lp_attribution *attribution;
     struct lp_structure *structure;
     uint64_t prefill_ns, decode_ns, stages[3]; /* as marked: any, prefill, decode */
+    uint64_t amounts[2][3];                    /* as in struct seen */
 };
 
 static bool is_in(uint32_t node, const char *label)
@@ -355,10 +376,16 @@ static void count_stage(void *context, uint32_t node, uint64_t wall_ns, bool tru
     ignoring->stages[2] += !strcmp(label, "LLM@decode_step");
 }
 
-static void ignore_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount,
-                         enum lp_in_window window)
+static void sum_count(void *context, uint32_t node, uint32_t quantity, uint64_t amount,
+                      enum lp_in_window window)
 {
-    (void)context, (void)node, (void)quantity, (void)amount, (void)window;
+    struct ignoring *ignoring = context;
+    const char *label = lp_path_get(node)->label;
+    bool decode = !strcmp(label, "LLM@decode_step");
+
+    (void)window;
+    if (quantity <= LLMPERF_QUANTITY_CONTEXT && (decode || !strcmp(label, "LLM@prefill")))
+        ignoring->amounts[decode][quantity - 1] += amount;
 }
 
 static void pass_host(void *context, uint32_t thread, const struct lp_record *records, size_t count)
@@ -376,21 +403,22 @@ static void pass_graphs(void *context, const struct lp_graph_event *events, size
     lp_attribution_graphs(((struct ignoring *)context)->attribution, events, count);
 }
 
-static void play_recording(const char *path, struct ignoring *ignoring, struct seen *seen)
+static void play_recording(const char *path, uint64_t hidden, struct ignoring *ignoring,
+                           struct seen *seen)
 {
     struct lp_names names = { .ids = { 0 } };
     const struct lp_device_options options = { .path = path, .names = &names };
     const struct lp_device_sink facts = {
         .context = ignoring, .host = pass_host, .activities = pass_activities, .graphs = pass_graphs
     };
-    const struct lp_attribution_sink sink = { .context = ignoring,
-                                              .region = count_stage,
-                                              .count = ignore_count,
-                                              .activities = ignore_regions };
+    const struct lp_attribution_sink sink = {
+        .context = ignoring, .region = count_stage, .count = sum_count, .activities = ignore_regions
+    };
     struct lp_structure *structure = begin(seen, &names);
     struct lp_device_source *source = NULL;
     int status;
 
+    lp_structure_set_hidden(structure, hidden);
     *ignoring = (struct ignoring){ .structure = structure };
     assert_non_null(ignoring->attribution = lp_attribution_create(&sink));
     if (lp_device_open_replay(&options, &source) < 0)
@@ -437,7 +465,7 @@ static void stages_of_recorded_engines_are_as_they_marked_them(void **state)
         char path[512];
 
         snprintf(path, sizeof(path), "%s/%s", getenv(recordings[i].variable), recordings[i].path);
-        play_recording(path, &marked, &seen);
+        play_recording(path, 0, &marked, &seen);
         assert_int_equal(seen.steps[1], marked.stages[1]);
         assert_int_equal(seen.steps[2], marked.stages[2]);
         assert_int_equal(seen.layers, recordings[i].layers);
@@ -445,6 +473,23 @@ static void stages_of_recorded_engines_are_as_they_marked_them(void **state)
         assert_within(seen.decode_ns, marked.decode_ns, 20);
         clear(&seen);
     }
+}
+
+static void amounts_of_a_recorded_engine_are_as_it_marked_them(void **state)
+{
+    struct ignoring marked;
+    struct seen seen;
+    char path[512];
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/h100/transformers.llmrec", getenv("LLMPERF_TEST_DATA"));
+    play_recording(path, 2048, &marked, &seen);
+    assert_memory_equal(seen.amounts, marked.amounts, sizeof(seen.amounts));
+    assert_int_equal(seen.amounts[1][2], 33056);
+    clear(&seen);
+    play_recording(path, 0, &marked, &seen); /* no model: the width is not known */
+    assert_int_equal(seen.amounts[0][0] + seen.amounts[1][0], 0);
+    clear(&seen);
 }
 
 static int serve_many(int count)
@@ -466,7 +511,7 @@ static int show(const char *path)
     struct ignoring marked;
     struct seen seen;
 
-    play_recording(path, &marked, &seen);
+    play_recording(path, 0, &marked, &seen);
     for (size_t i = 0; i < seen.begins.count; i++)
         printf("%s %llu\n", seen.prefills.items[i] ? "prefill" : "step",
                (unsigned long long)seen.begins.items[i]);
@@ -482,6 +527,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(steps_of_windows_are_whole),
         cmocka_unit_test(other_programs_have_no_phases_and_no_layers),
         cmocka_unit_test(stages_of_recorded_engines_are_as_they_marked_them),
+        cmocka_unit_test(amounts_of_a_recorded_engine_are_as_it_marked_them),
     };
 
     if (argc > 2)

@@ -9,6 +9,7 @@
 #include "lib/findings/findings.h"
 #include "lib/profile/fields.h"
 #include "lib/record/host_calls.h"
+#include "lib/record/paths.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
@@ -128,13 +129,6 @@ int lp_stages_mark(struct lp_findings *findings)
 static double known(uint64_t value)
 {
     return value == LLMPERF_UNKNOWN ? NAN : (double)value;
-}
-
-static bool is_decode(const char *label)
-{
-    const char *name = strchr(label, '@');
-
-    return strcmp(name ? name + 1 : label, "decode_step") == 0;
 }
 
 /* Wall times are of complete calls only, so they are left out if a call was truncated. */
@@ -465,7 +459,7 @@ static void set_batch(const struct lp_findings *findings, const llmperf_region_s
 {
     const struct lp_limits *limits = &findings->limits;
 
-    facts->decode = is_decode(stats->label);
+    facts->decode = lp_label_is_decode(stats->label);
     facts->batch = known(stats->sequences) / (double)(stats->instances + stats->truncated);
     facts->dtype = limits->dtype;
     facts->critical_batch = critical_batch(limits);

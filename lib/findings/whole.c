@@ -9,6 +9,7 @@
 #include "lib/base/number.h"
 #include "lib/findings/findings.h"
 #include "lib/profile/profile.h"
+#include "lib/record/paths.h"
 
 #define GPUS_MOST 64u /* more are not counted */
 
@@ -43,9 +44,8 @@ static double batch_of(const struct lp_findings *findings)
 {
     for (size_t i = 0; i < findings->regions.count; i++) {
         const llmperf_region_stats *row = &findings->regions.items[i].stats;
-        const char *name = row->label ? strchr(row->label, '@') : NULL;
 
-        if (name && strcmp(name, "@decode_step") == 0 && row->sequences != LLMPERF_UNKNOWN &&
+        if (lp_label_is_decode(row->label) && row->sequences != LLMPERF_UNKNOWN &&
             row->instances + row->truncated > 0)
             return (double)row->sequences / (double)(row->instances + row->truncated);
     }

@@ -65,6 +65,13 @@ struct lp_path *lp_path_get(uint32_t node)
     return &atomic_load_explicit(&chunks[node / CHUNK], memory_order_acquire)[node % CHUNK];
 }
 
+bool lp_label_is_decode(const char *label)
+{
+    const char *name = label ? strchr(label, '@') : NULL;
+
+    return name && (!strcmp(name, "@decode_step") || !strcmp(label, "found@decode"));
+}
+
 bool lp_path_is_found(uint32_t node)
 {
     while (lp_path_get(node)->depth > 1)

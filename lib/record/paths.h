@@ -71,6 +71,9 @@ void lp_path_set_limit(uint32_t limit);
 /** `node` must come from lp_path_intern() or be LP_PATH_ROOT. */
 struct lp_path *lp_path_get(uint32_t node);
 
+/** Is it the label of steps of decoding: decode_step of any domain, or found@decode? NULL: no. */
+bool lp_label_is_decode(const char *label);
+
 /** Is it a stage that lib/structure found, or in one? */
 bool lp_path_is_found(uint32_t node);
 

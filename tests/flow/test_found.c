@@ -190,6 +190,8 @@ static void grids_say_what_a_step_computes(void **state)
     assert_true(prefill.flops == 2 * find_region(marked, "LLM@prefill", -1).flops);
     assert_true(decode.flops == 9 * find_region(marked, "LLM@decode_step", -1).flops);
     assert_true(decode.bytes == 9 * find_region(marked, "LLM@decode_step", -1).bytes);
+    check_document(found, LLMPERF_DOCUMENT_REPORT_MD, "TPOT ");
+    check_document(found, LLMPERF_DOCUMENT_REPORT_MD, "batch 4");
     llmperf_profile_free(found);
     llmperf_profile_free(marked);
 }

@@ -8,6 +8,7 @@
 #include "lib/output/md/headline_md.h"
 #include "lib/output/format/markdown.h"
 #include "lib/profile/profile.h"
+#include "lib/record/paths.h"
 #include "llmperf/region.h"
 
 /* A stage with more rows (one for each process and GPU) gets one line for all of them. */
@@ -442,14 +443,18 @@ static void add_missing_dtype(const struct lp_findings *findings, struct lp_text
     lp_text_puts(out, ".\n");
 }
 
-static const struct lp_region_finding *stage_named(const struct lp_findings *findings,
-                                                   const char *name)
+static bool is_prefill(const char *label)
+{
+    return !strcmp(label + strcspn(label, "@"), "@prefill");
+}
+
+static const struct lp_region_finding *stage_of(const struct lp_findings *findings,
+                                                bool (*is)(const char *label))
 {
     for (size_t i = 0; i < findings->regions.count; i++) {
         const struct lp_region_finding *row = &findings->regions.items[i];
-        const char *at = strchr(row->stats.label, '@');
 
-        if (row->advised && at && strcmp(at, name) == 0 && row->call_ms > 0 && row->at_once <= 1)
+        if (row->advised && is(row->stats.label) && row->call_ms > 0 && row->at_once <= 1)
             return row;
     }
     return NULL;
@@ -471,8 +476,8 @@ static void add_latency(const struct lp_serving_finding *serving, enum lp_latenc
 static void add_latencies(const struct lp_findings *findings, struct lp_text *out)
 {
     const struct lp_serving_finding *serving = &findings->serving;
-    const struct lp_region_finding *prefill = stage_named(findings, "@prefill");
-    const struct lp_region_finding *step = stage_named(findings, "@decode_step");
+    const struct lp_region_finding *prefill = stage_of(findings, is_prefill);
+    const struct lp_region_finding *step = stage_of(findings, lp_label_is_decode);
 
     if (serving->totals && serving->latencies[LP_LATENCY_TTFT]) {
         add_latency(serving, LP_LATENCY_TTFT, "Requests: TTFT", out);

@@ -11,12 +11,12 @@
 #include "lib/model/work.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
+#include "lib/record/paths.h"
 #include "llmperf/model.h"
 #include "llmperf/region.h"
 
 #define SEQUENCES_MAX   65536u
 #define SWEEP_MOST      1024u /* times the batch of the run */
-#define LP_FOUND_DECODE "found@decode"
 #define PHASES          (LLMPERF_PHASE_VISION + 1)
 
 struct lp_stage_work {
@@ -102,7 +102,7 @@ static uint32_t phase_of(const struct lp_stage_work *work, const char *label)
 
     if (!strcmp(name, "@prefill") || is_mixed(label))
         return LLMPERF_PHASE_PREFILL;
-    if (!strcmp(name, "@decode_step") || !strcmp(label, LP_FOUND_DECODE))
+    if (lp_label_is_decode(label))
         return LLMPERF_PHASE_DECODE;
     if (!strcmp(name, "@vision") || (!work->info.has_decoder && !strcmp(name, "@forward")))
         return LLMPERF_PHASE_VISION;

@@ -45,7 +45,7 @@ function lossTile({ metrics, main }) {
 /** Tokens/s of the main stage, else of decoding, else of another one. */
 function rateTile({ metrics, main }) {
     const rates = metrics.stages.filter((row) => row.tokens_per_s > 0), first = (is) => rates.find(is);
-    const stage = first((row) => row.path === main.path) || first((row) => row.label === "LLM@decode_step") || rates[0];
+    const stage = first((row) => row.path === main.path) || first((row) => /@decode_step$|^found@decode$/.test(row.label)) || rates[0];
     return stage ? tile(`${number(stage.tokens_per_s, 3)}${interval(stage.tokens_per_s, stage.intervals && stage.intervals.tokens_per_s)}`, "tokens/s", shortName(stage.path)) : "";
 }
 

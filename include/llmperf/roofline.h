@@ -30,8 +30,9 @@ enum {
     LLMPERF_BOUND_LAUNCH = 5,        /**< launch-bound: the GPU waits for the host to launch */
     LLMPERF_BOUND_GAPS = 6, /**< gap-bound: gaps before work that the host has launched already */
     LLMPERF_BOUND_RANK = 7, /**< collectives that wait for another rank */
-    LLMPERF_BOUND_HOST = 8  /**< the host's other work, before the first and after the last kernel
+    LLMPERF_BOUND_HOST = 8, /**< the host's other work, before the first and after the last kernel
                                of a call */
+    LLMPERF_BOUND_COPY = 9  /**< copies between host and device while no kernel runs */
 };
 
 /** Limits that a floor is computed from. */

@@ -310,6 +310,8 @@ typedef struct llmperf_kernel_shape {
     double sequences;              /**< in a call, mean */
     double query_length;           /**< new tokens of a sequence, mean */
     double kv_length;              /**< tokens that these attend to, themselves included, mean */
+    uint64_t size_bytes; /**< memcpys of at least this size and less than twice as large; a power of
+                            two. LLMPERF_UNKNOWN: not a memcpy, or its size is not recorded */
 } llmperf_kernel_shape;
 #define LLMPERF_KERNEL_SHAPE_INIT LLMPERF_INIT(llmperf_kernel_shape)
 

@@ -47,6 +47,7 @@ static const char *const bounds[] = {
     [LLMPERF_BOUND_GAPS] = "gaps",
     [LLMPERF_BOUND_RANK] = "rank",
     [LLMPERF_BOUND_HOST] = "host",
+    [LLMPERF_BOUND_COPY] = "copy",
 };
 static const char *const origins[] = {
     [LLMPERF_ORIGIN_NONE] = "none",         [LLMPERF_ORIGIN_TABLE] = "table",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
@@ -134,4 +135,14 @@ void lp_text_json(struct lp_text *text, const char *string)
         string += length ? length : 1;
     }
     lp_text_puts(text, "\"");
+}
+
+void lp_text_size(struct lp_text *text, double bytes)
+{
+    static const char *const units[] = { "B", "KB", "MB", "GB" };
+    size_t unit = 0;
+
+    for (; bytes >= 1000 && unit < 3; unit++)
+        bytes /= 1000;
+    lp_text_printf(text, "%s %s", LP_NUMBER(bytes, 3), units[unit]);
 }

@@ -39,4 +39,7 @@ void lp_text_clean(struct lp_text *text, const char *raw);
 /** Append a string in double quotes, valid in JSON and YAML; NULL gives null. */
 void lp_text_json(struct lp_text *text, const char *string);
 
+/** Append a number of bytes: "25.0 MB", of 10^6. */
+void lp_text_size(struct lp_text *text, double bytes);
+
 #endif

@@ -19,16 +19,6 @@ static const char *label_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static void put_bytes(struct lp_text *out, double bytes)
-{
-    static const char *const units[] = { "B", "KB", "MB", "GB" };
-    size_t unit = 0;
-
-    for (; bytes >= 1000 && unit < 3; unit++)
-        bytes /= 1000;
-    lp_text_printf(out, "%s %s", LP_NUMBER(bytes, 3), units[unit]);
-}
-
 static const char *words_of(const struct lp_cause *cause)
 {
     switch (cause->kind) {
@@ -89,17 +79,17 @@ static void put_amounts(struct lp_text *out, const struct lp_cause *cause)
         lp_text_printf(out, " (%sx, ", LP_NUMBER(fresh->ms / base->ms, 2));
     put_calls(out, there->calls);
     if (there->bytes > 0) {
-        lp_text_puts(out, " of ");
-        put_bytes(out, there->bytes / there->calls);
+        lp_text_puts(out, is_about(there->calls, 1) ? " of " : " of together ");
+        lp_text_size(out, there->bytes);
     }
     if (base->calls > 0 && fresh->calls > 0 && !is_about(fresh->calls, base->calls)) {
         lp_text_puts(out, " instead of ");
         put_count(out, base->calls);
     }
     if (base->calls > 0 && fresh->calls > 0 && fresh->bytes > 0 &&
-        !is_about(fresh->bytes / fresh->calls, base->bytes / base->calls)) {
-        lp_text_puts(out, ", before of ");
-        put_bytes(out, base->bytes / base->calls);
+        !is_about(fresh->bytes, base->bytes)) {
+        lp_text_puts(out, ", before ");
+        lp_text_size(out, base->bytes);
     }
     lp_text_printf(out, "%s)", chance);
 }

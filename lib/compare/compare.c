@@ -27,6 +27,7 @@ static struct lp_compare_side side_of_several(const struct lp_compare_value *val
         squares += apart * (mean->mean_ms - side.of.mean_ms);
         side.of.total_ms += (mean->total_ms - side.of.total_ms) / side.runs;
         side.whole_ms += (values[i].whole_ms - side.whole_ms) / side.runs;
+        side.stage_ms += (values[i].stage_ms - side.stage_ms) / side.runs;
         for (int k = 0; k < LP_COMPARE_AMOUNTS; k++)
             side.work.amounts[k] += (values[i].work.amounts[k] - side.work.amounts[k]) / side.runs;
         side.of.instances += mean->instances;
@@ -50,6 +51,7 @@ static struct lp_compare_side side_of(const struct lp_compare_value *values, siz
     return (struct lp_compare_side){ .of = *mean,
                                      .work = values->work,
                                      .whole_ms = values->whole_ms,
+                                     .stage_ms = values->stage_ms,
                                      .single_sample = values->single_sample,
                                      .runs = isnan(mean->mean_ms) ? 0u : 1u,
                                      .number = values->number };
@@ -66,6 +68,11 @@ static int add_row(struct lp_comparison *out, struct lp_compare_row row, bool su
     row.work = lp_compare_work_change(&row, out->same_gpus);
     row.noise_ms = lp_compare_noise(&row.base.of, &row.fresh.of);
     row.verdict = lp_compare_judge(out, &row, sum);
+    if ((row.verdict == LP_COMPARE_SLOWER || row.verdict == LP_COMPARE_FASTER) &&
+        lp_compare_is_small(out, &row)) {
+        row.verdict = LP_COMPARE_MINOR;
+        out->small += job;
+    }
     *(job ? &out->slower : &out->parts_slower) += row.verdict == LP_COMPARE_SLOWER;
     *(job ? &out->faster : &out->parts_faster) += row.verdict == LP_COMPARE_FASTER;
     out->other_work += job && row.verdict == LP_COMPARE_WORK;

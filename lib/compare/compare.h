@@ -19,7 +19,8 @@ enum lp_compare_verdict {
     LP_COMPARE_FASTER,
     LP_COMPARE_ONLY_BASE, /* only one side has the row */
     LP_COMPARE_ONLY_NEW,
-    LP_COMPARE_MINOR,  /* below 1 % of the time on both sides: not judged */
+    LP_COMPARE_MINOR,  /* below 1 % of the time on both sides: not judged; or a change that is below
+                          0.5 % of the time of its stage */
     LP_COMPARE_UNLIKE, /* a sum over different numbers of GPUs: not judged */
     LP_COMPARE_SINGLE, /* only one sampled call: not judged */
     LP_COMPARE_WORK /* amounts of work differ; the verdict depends on how time scales with them */
@@ -31,6 +32,7 @@ struct lp_compare_side {
         of; /* of several runs: the mean of their means, and its standard error */
     struct lp_compare_work work;
     double whole_ms;    /* total time of the run; of.total_ms is a part of it */
+    double stage_ms;    /* as in lp_compare_value */
     bool single_sample; /* single runs only, as in lp_compare_value */
     uint32_t runs;      /* runs that have the row */
     uint32_t number;    /* as in lp_compare_value; LP_COMPARE_NOBODY with several runs */
@@ -76,6 +78,7 @@ struct lp_comparison {
     bool paired;    /* all runs have the same ranks: there are rows of single ranks */
     bool same_gpus; /* all runs have as many GPUs */
     uint64_t slower, faster, other_work;            /* rows of whole jobs */
+    uint64_t small;                                 /* rows of jobs with such a change */
     uint64_t parts_slower, parts_faster;            /* rows of single ranks */
     double threshold;                               /* relative: 0.05 */
     LP_VECTOR(struct lp_compare_coverage) coverage; /* by run: base, then new */
@@ -122,6 +125,9 @@ double lp_compare_change_of_each(const struct lp_compare_row *row);
  * @param sum  The row is a sum over the GPUs of a job. */
 enum lp_compare_verdict lp_compare_judge(const struct lp_comparison *comparison,
                                          const struct lp_compare_row *row, bool sum);
+
+/** Is the change of both times too small for the stage that the row is in? */
+bool lp_compare_is_small(const struct lp_comparison *comparison, const struct lp_compare_row *row);
 
 /** Difference of two means that chance alone makes in 1 of 100 cases (Welch 1947, Satterthwaite
  * 1946); NaN: not known. */

@@ -8,7 +8,8 @@
 #include "lib/profile/fields.h"
 #include "lib/statistics/student.h"
 
-#define MINOR 0.01 /* share of a run's time; smaller rows are not judged */
+#define MINOR 0.01  /* share of a run's time; smaller rows are not judged */
+#define SMALL 0.005 /* share of the time of a stage; smaller changes are not counted */
 
 double lp_compare_noise(const struct lp_compare_mean *a, const struct lp_compare_mean *b)
 {
@@ -25,6 +26,15 @@ double lp_compare_noise(const struct lp_compare_mean *a, const struct lp_compare
 static bool is_minor(const struct lp_compare_side *side)
 {
     return !(side->of.total_ms >= MINOR * side->whole_ms);
+}
+
+bool lp_compare_is_small(const struct lp_comparison *comparison, const struct lp_compare_row *row)
+{
+    const struct lp_compare_mean *base = &row->base.of, *fresh = &row->fresh.of;
+    double calls = base->total_ms / base->mean_ms;
+    double least_ms = fmin(SMALL, comparison->threshold) * row->base.stage_ms;
+
+    return fabs(fresh->mean_ms - base->mean_ms) * calls < least_ms;
 }
 
 /* Verdict if the base had needed `times` its time because of different work. */

@@ -157,6 +157,11 @@ static void put_verdict(struct lp_text *out, const struct lp_compared *compared)
         put_count(out, comparison->other_work, "row", "rows");
         lp_text_puts(out, ", see *Other work*.\n");
     }
+    if (comparison->small > 0) {
+        lp_text_puts(out, "\nNot counted because it changes its stage by less than 0.5 %: ");
+        put_count(out, comparison->small, "row", "rows");
+        lp_text_puts(out, ".\n");
+    }
     if (comparison->parts_slower + comparison->parts_faster > 0)
         lp_text_printf(out, "\nSingle ranks: %" PRIu64 " slower, %" PRIu64 " faster, see below.\n",
                        comparison->parts_slower, comparison->parts_faster);

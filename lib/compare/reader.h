@@ -34,6 +34,7 @@ struct lp_compare_place {
     double collected;   /* maximum over GPUs, see lp_compare_share */
     uint64_t instances; /* maximum over processes */
     size_t processes;
+    double time_ms;     /* of all calls, the process with most */
     size_t around;      /* enclosing region; SIZE_MAX: none */
     bool stage, in_one; /* is a stage; is nested in a stage */
 };

@@ -76,6 +76,7 @@ static int add_wall(struct lp_compare_reader *reader, size_t at,
     if (stats->depth == 0)
         reader->process_ms.items[wall.process] += stats->wall_sum_ms;
     wall.of = mean_of(reader, region);
+    place->time_ms = fmax(place->time_ms, fmax(wall.of.total_ms, stats->wall_sum_ms));
     if (lp_hashmap_put(&reader->wall_keys, wall.place, wall.process,
                        (uint32_t)reader->walls.count) < 0)
         return LLMPERF_ENOMEM;

@@ -68,6 +68,7 @@ struct lp_compare_value {
                                           mean_ms NaN: no iterations, or several ranks */
     struct lp_compare_work work;
     double whole_ms;    /* total time of the run, process or GPU */
+    double stage_ms;    /* total time of the innermost stage around it; 0: none */
     bool single_sample; /* device time of only one sampled call */
     uint32_t
         number; /* in a row of a job: the process or GPU of this value; LP_COMPARE_NOBODY: all */

@@ -102,6 +102,16 @@ static struct lp_compare_work work_of(struct lp_compare_reader *reader,
     return work;
 }
 
+/* Time of the innermost stage around a region; 0: there is none. */
+static double stage_of(struct lp_compare_reader *reader, const char *region)
+{
+    size_t at = lp_compare_find_place(reader, region, false);
+
+    while (at != SIZE_MAX && !reader->places.items[at].stage)
+        at = reader->places.items[at].around;
+    return at == SIZE_MAX ? 0 : reader->places.items[at].time_ms;
+}
+
 int lp_compare_put(struct lp_compare_reader *reader, struct lp_compare_key key,
                    struct lp_compare_mean mean, double whole_ms, uint32_t number)
 {
@@ -112,6 +122,7 @@ int lp_compare_put(struct lp_compare_reader *reader, struct lp_compare_key key,
     value->of = mean;
     value->work = work_of(reader, &key, number);
     value->whole_ms = whole_ms;
+    value->stage_ms = stage_of(reader, key.region);
     value->number = number;
     return 0;
 }

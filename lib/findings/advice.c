@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/findings/findings.h"
@@ -15,7 +14,6 @@
 #include "llmperf/region.h"
 #include "lib/findings/kernels/kernel_class.h"
 #include "lib/findings/recommend.h"
-#include "lib/record/stall_reasons.h"
 
 /* A stage that is mostly one nested stage (decode_all of decode steps) gets no advice of its
  * own. */
@@ -230,6 +228,47 @@ static bool is_collective(const char *kernel_class)
     return kernel_class && strcmp(kernel_class, "collective") == 0;
 }
 
+/* Of attention that is not fused: that has advice of its own. */
+static bool is_softmax(const struct lp_waterfall_part *part, const struct lp_stage_facts *facts)
+{
+    return lp_is_unfused(facts) && lp_text_same(part->kernel, facts->softmax);
+}
+
+static bool holds_stages(const struct lp_findings *findings, const char *path)
+{
+    for (size_t i = 0; i < findings->regions.count; i++)
+        if (findings->regions.items[i].around &&
+            strcmp(findings->regions.items[i].around, path) == 0)
+            return true;
+    return false;
+}
+
+/* Labels "layer00", "layer01" ... below the stage; else of the model that generates. */
+static double layers_of(const struct lp_findings *findings, const char *path, const char *label)
+{
+    const char *before = "", *name = strchr(label, '@');
+    double count = 0;
+
+    if (holds_stages(findings, path))
+        return NAN;
+    for (size_t i = lp_profile_find_region(findings->profile, path);
+         i < findings->regions.count &&
+         lp_region_is_in(findings->regions.items[i].stats.path, path);
+         i++) {
+        const llmperf_region_stats *region = &findings->regions.items[i].stats;
+        const char *layer = strstr(region->label, "layer");
+
+        if (layer && strspn(layer + 5, "0123456789") > 0 && strcmp(before, region->path) != 0)
+            count++;
+        before = region->path;
+    }
+    if (count > 0)
+        return count;
+    return name && (strcmp(name, "@decode_step") == 0 || strcmp(name, "@prefill") == 0)
+               ? lp_fact_number(findings->profile, LP_LAYERS_FACT)
+               : (double)NAN;
+}
+
 static void set_waterfall(const struct lp_findings *findings, struct lp_stage_facts *facts)
 {
     const struct lp_waterfall *waterfall = lp_waterfall_of(&findings->waterfalls, facts->region);
@@ -240,211 +279,13 @@ static void set_waterfall(const struct lp_findings *findings, struct lp_stage_fa
         const struct lp_waterfall_part *part = &waterfall->parts.items[i];
 
         if (lp_part_loss(part) > 0 && !is_collective(part->kernel_class) &&
+            !is_softmax(part, facts) &&
             (!facts->worst || lp_part_loss(part) > lp_part_loss(facts->worst)))
             facts->worst = part;
     }
     if (facts->worst && facts->worst->kernel)
         facts->worst_shape = lp_kernel_shape_find(&findings->kernel_shapes, facts->region,
                                                   facts->worst->region, facts->worst->kernel);
-}
-
-/* Time by name of a kernel or kernel class. */
-struct shares {
-    struct lp_hashmap rows;
-    LP_VECTOR(struct share {
-        const char *name;
-        double ms;
-    })
-    items;
-};
-
-static int add_share(struct shares *shares, const char *name, double ms)
-{
-    uint64_t hash = lp_hash_text(name, strlen(name));
-    uint32_t row = lp_hashmap_get(&shares->rows, hash, 0);
-    struct share fresh = { name, ms };
-
-    if (row != LP_HASHMAP_NONE) {
-        shares->items.items[row].ms += ms;
-        return 0;
-    }
-    if (lp_hashmap_put(&shares->rows, hash, 0, (uint32_t)shares->items.count) < 0)
-        return LLMPERF_ENOMEM;
-    return lp_vector_push(&shares->items, fresh);
-}
-
-static const char *largest(const struct shares *shares, double *ms_out)
-{
-    const struct share *top = NULL;
-
-    for (size_t i = 0; i < shares->items.count; i++)
-        if (!top || shares->items.items[i].ms > top->ms)
-            top = &shares->items.items[i];
-    *ms_out = top ? top->ms : NAN;
-    return top ? top->name : NULL;
-}
-
-static double sum_of(const struct shares *shares, const char *const *names, size_t count)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < shares->items.count; i++)
-        for (size_t k = 0; k < count; k++)
-            if (strcmp(shares->items.items[i].name, names[k]) == 0)
-                sum += shares->items.items[i].ms;
-    return sum;
-}
-
-static void clear_shares(struct shares *shares)
-{
-    lp_hashmap_clear(&shares->rows);
-    lp_vector_clear(&shares->items);
-}
-
-/* Is the innermost advised stage around this region the one of `facts`? What is nested in a region
- * follows it. */
-static bool is_own(const struct lp_findings *findings, const char *region,
-                   const struct lp_stage_facts *facts)
-{
-    if (!lp_region_is_in(region, facts->region))
-        return false;
-    if (!facts->holds_stages)
-        return true;
-    for (size_t i = lp_profile_find_region(findings->profile, facts->region);
-         i < findings->regions.count; i++) {
-        const struct lp_region_finding *inner = &findings->regions.items[i];
-
-        if (!lp_region_is_in(inner->stats.path, facts->region))
-            break;
-        if (inner->advised && strcmp(inner->stats.path, facts->region) != 0 &&
-            lp_region_is_in(region, inner->stats.path))
-            return false;
-    }
-    return true;
-}
-
-static void add_attention(const struct lp_findings *findings, size_t row,
-                          const llmperf_kernel_stats *kernel, double part,
-                          struct lp_stage_facts *facts)
-{
-    const char *kernel_class = findings->kernel_classes.items[row];
-
-    if (strcmp(kernel_class, "attention") == 0)
-        facts->attention_calls += part * (double)kernel->calls;
-    if (strcmp(kernel_class, "reduction") != 0 ||
-        !lp_is_unfused_attention(findings->classes, kernel->demangled))
-        return;
-    facts->softmax_ms += kernel->total_ms;
-    facts->softmax_calls += part * (double)kernel->calls;
-    facts->softmax = kernel->short_name;
-}
-
-static void add_copy(struct lp_stage_facts *facts, const llmperf_kernel_stats *kernel, double part)
-{
-    struct lp_copies *copies = facts->copies;
-
-    while (copies->name && strcmp(copies->name, kernel->name) != 0)
-        if (++copies == facts->copies + LP_COPY_NAMES)
-            return;
-    copies->name = kernel->name;
-    copies->ms += kernel->total_ms;
-    copies->calls += part * (double)kernel->calls;
-    copies->bytes += part * (double)kernel->bytes;
-}
-
-static int add_kernels(const struct lp_findings *findings, const llmperf_region_stats *stats,
-                       struct lp_stage_facts *facts, struct shares *kernels, struct shares *classes)
-{
-    double part = part_of(findings, stats, stats->device);
-    int status = 0;
-
-    for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
-        llmperf_kernel_stats kernel = LLMPERF_KERNEL_STATS_INIT;
-
-        llmperf_profile_kernel(findings->profile, i, &kernel);
-        if (!is_own(findings, kernel.region, facts) ||
-            (stats->device >= 0 && kernel.device != stats->device))
-            continue;
-        kernel.total_ms *= part;
-        facts->device_ms += kernel.total_ms;
-        if (kernel.kind == LLMPERF_ACTIVITY_KERNEL)
-            status = add_share(kernels, kernel.short_name, kernel.total_ms);
-        if (kernel.kind == LLMPERF_ACTIVITY_MEMCPY)
-            add_copy(facts, &kernel, part);
-        if (findings->classes)
-            add_attention(findings, i, &kernel, part, facts);
-        if (findings->classes && is_collective(findings->kernel_classes.items[i])) {
-            facts->collective_ms += kernel.total_ms;
-            facts->collective_calls += part * (double)kernel.calls;
-            facts->collective_least_ms += part * (double)kernel.calls * kernel.min_ms;
-        } else if (status == 0 && findings->classes && kernel.kind == LLMPERF_ACTIVITY_KERNEL) {
-            facts->classes_ms += kernel.total_ms;
-            status = add_share(classes, findings->kernel_classes.items[i], kernel.total_ms);
-        }
-    }
-    return status;
-}
-
-/* Memory kinds of the shape with most time of the memcpys that are named. */
-static void set_copy(const struct lp_findings *findings, struct lp_stage_facts *facts)
-{
-    const struct lp_copies *top = lp_top_copies(facts);
-    double most_ms = 0;
-
-    for (size_t i = 0; top && i < lp_row_count(findings->profile, LP_ROW_KERNEL_SHAPE); i++) {
-        const llmperf_kernel_shape *row = lp_row_at(findings->profile, LP_ROW_KERNEL_SHAPE, i);
-
-        if (!(row->total_ms > most_ms) || strcmp(row->name, top->name) != 0 ||
-            !is_own(findings, row->region, facts))
-            continue;
-        most_ms = row->total_ms;
-        facts->copy_from = row->source;
-        facts->copy_to = row->destination;
-        facts->copy_call = row->call;
-    }
-}
-
-/* Samples of the stage's calls or of regions in it; those of the stage come first. */
-static void set_stalls(const struct lp_findings *findings, struct lp_stage_facts *facts)
-{
-    const llmperf_profile *profile = findings->profile;
-
-    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_STALL) && !facts->top_stall; i++) {
-        const struct lp_stall *row = lp_row_at(profile, LP_ROW_STALL, i);
-        const struct lp_stall_reason *reason = lp_stall_reason_find(row->reason);
-
-        if (reason && reason->remedy && facts->top_kernel &&
-            strcmp(row->short_name, facts->top_kernel) == 0 &&
-            lp_region_is_in(row->region, facts->region))
-            facts->top_stall = row;
-    }
-    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_HOT_INSTRUCTION); i++) {
-        const struct lp_hot_instruction *row = lp_row_at(profile, LP_ROW_HOT_INSTRUCTION, i);
-
-        if (facts->top_stall && !facts->top_instruction &&
-            strcmp(row->reason, facts->top_stall->reason) == 0 &&
-            strcmp(row->region, facts->top_stall->region) == 0 &&
-            strcmp(row->name, facts->top_stall->name) == 0)
-            facts->top_instruction = row;
-    }
-}
-
-static int set_kernels(const struct lp_findings *findings, const llmperf_region_stats *stats,
-                       struct lp_stage_facts *facts)
-{
-    static const char *const small[] = { "norm", "elementwise", "reduction", "copy/cast" };
-    struct shares kernels = { .rows = { NULL, 0, 0 } }, classes = { .rows = { NULL, 0, 0 } };
-    int status = add_kernels(findings, stats, facts, &kernels, &classes);
-
-    facts->top_kernel = largest(&kernels, &facts->top_kernel_ms);
-    facts->top_class = largest(&classes, &facts->top_class_ms);
-    facts->small_ms = findings->classes ? sum_of(&classes, small, 4) : NAN;
-    facts->copy_cast_ms = findings->classes ? sum_of(&classes, small + 3, 1) : NAN;
-    set_copy(findings, facts);
-    set_stalls(findings, facts);
-    clear_shares(&kernels);
-    clear_shares(&classes);
-    return status;
 }
 
 /* Above it decoding with a short context is compute-bound: a weight takes 2 FLOPs a request and is
@@ -513,7 +354,7 @@ static void set_host_calls(const struct lp_findings *findings, const llmperf_reg
     for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_HOST_CALL); i++) {
         const llmperf_host_call *row = lp_row_at(findings->profile, LP_ROW_HOST_CALL, i);
 
-        if (!is_own(findings, row->region, facts))
+        if (!lp_stage_owns(findings, row->region, facts))
             continue;
         keep_longest(&facts->around_call, row, part * (row->idle_ms - row->between_ms));
         keep_longest(&facts->between_call, row, part * row->between_ms);
@@ -539,6 +380,8 @@ static void scale_up(double scale, struct lp_stage_facts *facts)
         &facts->classes_ms,       &facts->copy_cast_ms,     &facts->small_ms,
         &facts->softmax_ms,       &facts->softmax_calls,    &facts->attention_calls,
         &facts->collective_ms,    &facts->collective_calls, &facts->collective_least_ms,
+        &facts->launches,         &facts->narrow_ms,        &facts->narrow_calls,
+        &facts->narrow_loss_ms,
     };
 
     for (size_t i = 0; i < LP_LENGTH(collected); i++)
@@ -548,15 +391,6 @@ static void scale_up(double scale, struct lp_stage_facts *facts)
         facts->copies[i].calls *= scale;
         facts->copies[i].bytes *= scale;
     }
-}
-
-static bool holds_stages(const struct lp_findings *findings, const char *path)
-{
-    for (size_t i = 0; i < findings->regions.count; i++)
-        if (findings->regions.items[i].around &&
-            strcmp(findings->regions.items[i].around, path) == 0)
-            return true;
-    return false;
 }
 
 static int set_stage(const struct lp_findings *findings, const struct lp_region_finding *region,
@@ -572,12 +406,14 @@ static int set_stage(const struct lp_findings *findings, const struct lp_region_
                                       .tokens_per_s = region->tokens_per_s };
     set_times(findings, region, facts);
     set_iterations(findings, region, facts);
+    facts->layers = layers_of(findings, facts->region, facts->label);
     set_gap(findings->profile, facts);
-    set_waterfall(findings, facts);
     set_batch(findings, &region->stats, facts);
     set_ranks(findings, facts);
     set_host_calls(findings, &region->stats, facts);
-    status = set_kernels(findings, &region->stats, facts);
+    status = lp_stage_kernels_set(findings, &region->stats,
+                                  part_of(findings, &region->stats, region->stats.device), facts);
+    set_waterfall(findings, facts);
     scale_up(region->scale, facts);
     return status;
 }
@@ -602,6 +438,8 @@ static void set_devices(const llmperf_profile *profile, struct lp_run_facts *run
 
 /* Calls from which a steady state shows. */
 #define CALLS_LEAST 4
+/* Of the time of all stages: below it a stage needs no longer run. */
+#define RARE_SHARE 0.01
 
 static void add_stage(const struct lp_findings *findings, const llmperf_region_stats *stage,
                       struct lp_run_facts *run)
@@ -621,6 +459,7 @@ static void set_run(const struct lp_findings *findings, struct lp_run_facts *run
 {
     uint32_t verdict = findings->ledger.verdict;
     const char *source = llmperf_profile_fact(findings->profile, "source");
+    double all_ms = 0;
 
     *run = (struct lp_run_facts){ .problem = NULL };
     /* The first problem of an import of ncu alone is that ncu measures a choice of kernels. */
@@ -638,9 +477,16 @@ static void set_run(const struct lp_findings *findings, struct lp_run_facts *run
     if (findings->ledger.kernels_seen > 0)
         run->graph_share =
             (double)findings->ledger.graph_kernels_seen / (double)findings->ledger.kernels_seen;
-    for (size_t i = 0; i < findings->regions.count; i++)
-        if (findings->regions.items[i].advised)
-            add_stage(findings, &findings->regions.items[i].stats, run);
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const struct lp_region_finding *region = &findings->regions.items[i];
+
+        if (!region->advised)
+            continue;
+        add_stage(findings, &region->stats, run);
+        all_ms += region->around ? 0 : region->stats.wall_sum_ms;
+    }
+    if (run->rare_ms < RARE_SHARE * all_ms)
+        run->rare_stage = NULL;
 }
 
 int lp_advice_add(struct lp_findings *findings)

@@ -21,6 +21,8 @@ double lp_bound_part(const struct lp_time_spent *spent, uint32_t bound)
         return spent->rank_ms;
     case LLMPERF_BOUND_HOST:
         return spent->host_ms;
+    case LLMPERF_BOUND_COPY:
+        return spent->copy_ms;
     default:
         return NAN;
     }
@@ -34,7 +36,7 @@ static uint32_t bound_of_time(const struct lp_time_spent *spent)
 
     if (!(spent->work_ms < LP_BUSY_SHARE * spent->elapsed_ms))
         return LLMPERF_BOUND_UNKNOWN;
-    for (uint32_t bound = LLMPERF_BOUND_COMMUNICATION; bound <= LLMPERF_BOUND_HOST; bound++)
+    for (uint32_t bound = LLMPERF_BOUND_COMMUNICATION; bound <= LLMPERF_BOUND_COPY; bound++)
         if (largest == LLMPERF_BOUND_UNKNOWN ||
             lp_bound_part(spent, bound) > lp_bound_part(spent, largest))
             largest = bound;
@@ -52,6 +54,7 @@ const char *lp_limit_words(uint32_t bound)
         [LLMPERF_BOUND_GAPS] = "gaps between kernels",
         [LLMPERF_BOUND_RANK] = "waiting for another rank",
         [LLMPERF_BOUND_HOST] = "other work of the host",
+        [LLMPERF_BOUND_COPY] = "copies between host and device",
     };
 
     return bound < LP_LENGTH(words) ? words[bound] : NULL;
@@ -73,6 +76,23 @@ static double collectives_of(const struct lp_findings *findings, const llmperf_r
             sum += kernel.total_ms;
     }
     return sum;
+}
+
+/* Part of the busy time in which copies between host and device run and no kernel does: at least
+ * this, as kernels that run at the same time count twice. */
+static double copies_of(const struct lp_findings *findings, const llmperf_region_stats *stats)
+{
+    double alone_ms = stats->gpu_busy_ms - stats->kernel_ms, sum = 0;
+
+    for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
+        const llmperf_kernel_stats *row = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
+
+        if (row->total_ms > 0 && row->device == stats->device &&
+            lp_region_is_in(row->region, stats->path) &&
+            (strstr(row->name, "[memcpy HtoD") || strstr(row->name, "[memcpy DtoH")))
+            sum += row->total_ms;
+    }
+    return stats->gpu_busy_ms > 0 ? fmax(0, fmin(sum, alone_ms)) / stats->gpu_busy_ms : 0;
 }
 
 /* Iterations are those of all processes together: a row has its part of them. */
@@ -97,7 +117,9 @@ static void measure(const struct lp_findings *findings, const struct lp_stage_it
                          region->profiler.host_ms));
     spent->collective_ms = fmin(busy_ms, collectives_of(findings, &region->stats));
     spent->rank_ms = fmin(spent->collective_ms, rank_ms);
-    spent->work_ms = busy_ms - spent->collective_ms;
+    spent->copy_ms =
+        fmin(busy_ms - spent->collective_ms, busy_ms * copies_of(findings, &region->stats));
+    spent->work_ms = busy_ms - spent->collective_ms - spent->copy_ms;
 }
 
 static const char no_causes[] =
@@ -125,7 +147,7 @@ static void set_bound(const struct lp_findings *findings, struct lp_region_findi
 
 void lp_bounds_set(struct lp_findings *findings)
 {
-    static const struct lp_time_spent unknown = { NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+    static const struct lp_time_spent unknown = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
 
     for (size_t i = 0; i < findings->regions.count; i++) {
         struct lp_region_finding *region = &findings->regions.items[i];

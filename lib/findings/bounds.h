@@ -15,7 +15,10 @@ struct lp_findings;
  * device work of several calls overlaps. */
 struct lp_time_spent {
     double elapsed_ms; /* NaN: not measured, like all others */
-    double work_ms;    /* the GPU runs kernels, memcpys and memsets that are no collectives */
+    double
+        work_ms; /* the GPU runs kernels that are no collectives, memsets and copies in its memory
+                  */
+    double copy_ms;                /* copies between host and device while no kernel runs */
     double collective_ms, rank_ms; /* in collectives; of that, waiting for another rank */
     double launch_ms;              /* the GPU waits for the host to launch */
     double gaps_ms;                /* the next work is launched, but has not begun */

@@ -34,6 +34,7 @@ static const struct {
     { "memory op", "memcpy_in_decode", "avoid these copies, or make them asynchronous" },
     { "collective", "uneven_ranks", "even out the work of the GPUs" },
     { "collective", "collectives", "fewer or faster collectives" },
+    { "memory op", "memcpys", "avoid these copies, or hide them behind kernels" },
     { "norm", "tiny_kernels", "fuse small kernels" },
     { "elementwise", "tiny_kernels", "fuse small kernels" },
     { "copy/cast", "tiny_kernels", "fuse small kernels" },
@@ -181,25 +182,20 @@ static const char *act_of(const struct lp_cost_centre *centre, const struct lp_r
 static void set_kernel(struct lp_cost_centre *centre, const struct lp_findings *findings,
                        const struct lp_waterfall *waterfall)
 {
-    const llmperf_region_stats *stats = &findings->regions.items[waterfall->finding].stats;
-    double loss_ms = 0, worst = 0;
+    double worst = 0;
 
-    if (strcmp(stats->label, centre->stage) != 0)
+    if (strcmp(findings->regions.items[waterfall->finding].stats.label, centre->stage) != 0)
         return;
     for (size_t i = 0; i < waterfall->parts.count; i++) {
         const struct lp_waterfall_part *part = &waterfall->parts.items[i];
-        double loss = fmax(0, lp_part_loss(part)); /* NaN counts as 0 */
+        double loss = fmax(0, lp_part_loss(part)) + 1e-6 * part->busy_ms; /* NaN counts as 0 */
 
-        if (!part->kernel_class || strcmp(part->kernel_class, centre->key) != 0)
+        if (!part->kernel_class || strcmp(part->kernel_class, centre->key) != 0 ||
+            (centre->act && !(loss > worst)))
             continue;
-        loss_ms += loss;
-        if (!centre->act || loss + 1e-6 * part->busy_ms > worst) {
-            worst = loss + 1e-6 * part->busy_ms;
-            centre->act = part->kernel;
-        }
+        worst = loss;
+        centre->act = part->kernel;
     }
-    if (loss_ms > 0)
-        centre->saving_ms = fmin(loss_ms * (double)stats->instances, centre->ms);
 }
 
 /* The advice with the largest saving comes first. */

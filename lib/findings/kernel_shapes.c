@@ -148,6 +148,11 @@ int lp_kernel_shapes_init(struct lp_kernel_shapes *shapes, const struct lp_findi
     return 0;
 }
 
+double lp_shape_filled(const llmperf_kernel_shape *shape)
+{
+    return shape->waves * (double)shape->blocks_per_sm; /* NaN: not known */
+}
+
 static bool has_short_name(const llmperf_kernel_shape *row, const char *short_name)
 {
     struct lp_text brief = { NULL, 0, 0, false };

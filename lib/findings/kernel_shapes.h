@@ -29,6 +29,9 @@ const llmperf_kernel_shape *lp_kernel_shape_find(const struct lp_kernel_shapes *
                                                  const char *stage, const char *label,
                                                  const char *short_name);
 
+/** Blocks of the grid / SMs; NaN: not known. */
+double lp_shape_filled(const llmperf_kernel_shape *shape);
+
 /** "8 x 6144 x 4096", or "8 x 32 heads x 1 x 1024 x 128" of attention, whose shape is known. */
 void lp_kernel_shape_size(const llmperf_kernel_shape *row, struct lp_text *out);
 

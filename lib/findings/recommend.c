@@ -94,6 +94,22 @@ static void set_gain(const struct lp_stage_facts *stage, struct lp_recommendatio
         advice->mended_tokens_per_s = stage->tokens_per_s * all_ms / (all_ms - advice->saving_ms);
 }
 
+/* Advice that saves less of the time of all stages is not worth a word, nor is any about the
+ * shortest stages that have less than this together. A stage with less needs a known saving. */
+#define LEAST_SAVING 0.005
+#define SMALL_STAGES 0.05
+
+/* Is the time of all stages that are no longer than this one together small? */
+static bool is_small(const struct lp_stage_facts *stages, size_t count, size_t index, double all_ms)
+{
+    double own_ms = time_of(&stages[index]), sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (time_of(&stages[i]) <= own_ms && (i == index || !is_nested(stages, count, i)))
+            sum += time_of(&stages[i]);
+    return sum < SMALL_STAGES * all_ms;
+}
+
 static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *stages,
                  size_t count, size_t index, double all_ms, struct lp_recommendations *out)
 {
@@ -118,6 +134,11 @@ static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *
     if (!(rule->kind & LP_ONCE))
         set_gain(stage, &row);
     row.advice.severity = lp_severity_of(row.advice.saving_ms, all_ms);
+    if (row.advice.saving_ms < LEAST_SAVING * all_ms || is_small(stages, count, index, all_ms) ||
+        (isnan(row.advice.saving_ms) && time_of(stage) < SMALL_STAGES * all_ms)) {
+        lp_text_clear(&text);
+        return 0;
+    }
     return keep(out, &row, &text);
 }
 

@@ -14,6 +14,7 @@
 #include "lib/findings/waterfall.h"
 #include "llmperf/findings.h"
 
+struct lp_findings;
 struct lp_stall;
 struct lp_hot_instruction;
 
@@ -29,6 +30,13 @@ struct lp_copies {
     double ms, calls, bytes;
 };
 #define LP_COPY_NAMES 10
+
+/** Of memcpys of one direction: those whose size, within a factor of two, has most time. */
+struct lp_copy_size {
+    double share, calls_share; /* of all of the direction; share 0: sizes are not known */
+    double each_bytes, each_ms;
+    double least_bytes, most_bytes; /* of all of the direction */
+};
 
 /** Numbers of a stage over all its calls. Times are ms. NaN, NULL: not known. */
 struct lp_stage_facts {
@@ -60,8 +68,15 @@ struct lp_stage_facts {
     const char *dtype;
     double kernel_ms, kernel_count, memcpy_ms, memcpy_count;
     struct lp_copies copies[LP_COPY_NAMES];
-    const char *copy_from, *copy_to,
-        *copy_call;      /* of most of these: "device", "pageable", "sync" */
+    const llmperf_kernel_shape *copy; /* memory and call of most of these; NULL: not known */
+    struct lp_copy_size copy_size;
+    /* The kernel that loses most because its grid fills few of the SMs; NULL: none. Its loss is the
+     * time above the least of a kernel on SMs that stay empty. */
+    const llmperf_kernel_shape *narrow;
+    const char *narrow_name, *narrow_class; /* its short name */
+    double narrow_ms, narrow_calls, narrow_loss_ms;
+    double launches;     /* of kernels, memcpys and memsets, one by one; nested stages included */
+    double layers;       /* in a call; NaN: not known */
     const char *softmax; /* a kernel of attention that is not fused; NULL: none */
     double softmax_ms, softmax_calls, attention_calls; /* these; kernels of class attention */
     /* Collectives on its GPU; _least: each as long as the fastest of its kernel. */
@@ -121,6 +136,17 @@ struct lp_recommendations {
     LP_VECTOR(struct lp_recommendation) rows; /* most severe first */
 };
 
+/** Does this region, or one that is nested in it, belong to the stage and to none of the list
+ * inside it? */
+bool lp_stage_owns(const struct lp_findings *findings, const char *region,
+                   const struct lp_stage_facts *facts);
+
+/** Set what the kernels and memcpys of a stage say.
+ * @param part  The row's part of a sum over the processes that share its GPU.
+ * @return 0 or LLMPERF_ENOMEM. */
+int lp_stage_kernels_set(const struct lp_findings *findings, const llmperf_region_stats *stats,
+                         double part, struct lp_stage_facts *facts);
+
 /** Apply the rules.
  * @param stages  Their times do not include each other; must outlive `out`.
  * @return 0 or LLMPERF_ENOMEM; clear `out` in any case. */
@@ -130,6 +156,12 @@ void lp_recommendations_clear(struct lp_recommendations *recommendations);
 
 /** The direction of memcpys with most time; NULL: none. */
 const struct lp_copies *lp_top_copies(const struct lp_stage_facts *stage);
+
+/** Below this lp_shape_filled() a kernel leaves SMs empty. */
+#define LP_NARROW 0.5
+
+/** Is attention in separate kernels worth a word? */
+bool lp_is_unfused(const struct lp_stage_facts *stage);
 
 #define LP_BATCH_GROWTH 1.5
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules about time in which the GPU is idle, warms up or varies. */
+/* Rules about time in which the GPU is idle, waits for other GPUs, warms up or varies. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "lib/findings/limits/limits.h"
@@ -64,6 +65,47 @@ static void say_host_call(const struct lp_idle_call *call, double gap_ms,
                    remedies[lp_host_call_purpose(lp_host_call_find(call->row->call))]);
 }
 
+/* What a graph leaves between two nodes; recordings of an H100 and an H200 have 0.4 to 1.3 us. */
+#define NODE_MS 0.001
+
+/* Kernels follow each other at this distance at least, whoever launches them. */
+static double gaps_left(const struct lp_stage_facts *stage)
+{
+    double waiting_ms = stage->idle_wait_ms > 0 ? stage->idle_wait_ms : 0;
+
+    return fmin(stage->idle_launch_ms, fmax(0, stage->launches * NODE_MS - waiting_ms));
+}
+
+/* " (694 launches a call, 29 a layer)" */
+static void say_launches(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    double each = stage->launches / (double)stage->instances;
+
+    if (!(each > 0))
+        return;
+    lp_evidence_add(out, "launches_per_instance", each);
+    lp_text_printf(text, " (%s %s a call", COUNT(each), each > 1 ? "launches" : "launch");
+    if (each >= stage->layers && stage->layers > 1)
+        lp_text_printf(text, ", %s a layer", N(each / stage->layers));
+    lp_text_puts(text, ")");
+}
+
+static void say_least(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                      struct lp_text *text)
+{
+    double steps = (double)stage->instances, gaps_ms = stage->launches * NODE_MS / steps;
+    double least_ms = stage->busy_ms / steps + gaps_ms;
+
+    if (!(gaps_left(stage) > 0) || isnan(least_ms))
+        return;
+    lp_evidence_add(out, "least_ms", least_ms);
+    lp_text_printf(text,
+                   " The saving is capped by what a graph needs itself, %s ms a call: %s ms of "
+                   "kernels and copies, and about 1 us from each to the next.",
+                   N(least_ms), N(stage->busy_ms / steps));
+}
+
 static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
@@ -71,9 +113,11 @@ static bool launch_bound(const struct lp_stage_facts *stage, struct lp_recommend
         return false;
     say_idle(stage, stage->idle_launch_ms, out, text);
     lp_evidence_add(out, "idle_launch_share", stage->idle_launch_ms / stage->idle_ms);
-    lp_text_puts(text,
-                 " the GPU waits for the host to launch: use CUDA graphs, or give each launch "
-                 "more work, for example with a larger batch.");
+    lp_text_puts(text, " the GPU waits for the host to launch");
+    say_launches(stage, out, text);
+    lp_text_puts(text, ": use CUDA graphs, or give each launch more work, for example with a "
+                       "larger batch.");
+    say_least(stage, out, text);
     say_host_call(&stage->between_call, stage->idle_launch_ms, out, text);
     return true;
 }
@@ -235,9 +279,81 @@ static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendati
     return true;
 }
 
+/* Transfers of collectives, with waiting where that is not known on its own. */
+static double transfers(const struct lp_stage_facts *stage)
+{
+    return isnan(stage->waiting_ms) ? stage->collective_ms - stage->collective_least_ms
+                                    : stage->collective_ms - stage->waiting_ms;
+}
+
+static bool collectives(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                        struct lp_text *text)
+{
+    double share = stage->collective_ms / stage->busy_ms;
+
+    if (!(share >= 0.05))
+        return false;
+    lp_evidence_add(out, "collective_share", share);
+    lp_evidence_add(out, "collectives_per_instance",
+                    stage->collective_calls / (double)stage->instances);
+    lp_evidence_add(out, "collective_mean_us",
+                    1e3 * stage->collective_ms / stage->collective_calls);
+    lp_evidence_add(out, "collective_least_us",
+                    1e3 * stage->collective_least_ms / stage->collective_calls);
+    lp_text_printf(
+        text,
+        "Collectives take %s %% of the busy time of %s: %s a call, %s us each on average, "
+        "the fastest %s us. ",
+        PERCENT(share), stage->label, COUNT(stage->collective_calls / (double)stage->instances),
+        N(1e3 * stage->collective_ms / stage->collective_calls),
+        N(1e3 * stage->collective_least_ms / stage->collective_calls));
+    lp_text_puts(
+        text,
+        isnan(stage->waiting_ms)
+            ? "What they take above that is waiting for other ranks, or contention: merge the "
+              "runs of all ranks (llmperf merge) to see which one arrives last."
+            : "Overlap them with work that does not need their result, or send fewer and "
+              "larger messages.");
+    return true;
+}
+
+static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    double share = stage->waiting_ms / stage->wall_ms;
+
+    if (!(share >= 0.05))
+        return false;
+    lp_evidence_add(out, "waiting_share", share);
+    lp_evidence_add(out, "waiting_gpu", stage->waiting_gpu);
+    lp_evidence_add(out, "last_gpu", stage->last_gpu);
+    lp_evidence_add(out, "last_share", stage->last_share);
+    lp_evidence_add_word(out, "cause", stage->straggler_cause);
+    lp_text_printf(text,
+                   "GPU %" PRId32
+                   " waits %s%s ms a call of %s (%s %%) in collectives for GPU %" PRId32
+                   ", which arrives last",
+                   stage->waiting_gpu, isnan(stage->last_share) ? "at least " : "",
+                   N(stage->waiting_ms / (double)stage->instances), stage->label, PERCENT(share),
+                   stage->last_gpu);
+    if (stage->last_share > 0)
+        lp_text_printf(text, " at %s %% of them", PERCENT(stage->last_share));
+    if (stage->straggler_cause)
+        lp_text_printf(text, ": %s.", stage->straggler_cause);
+    else
+        lp_text_puts(text, ": look for what delays that one (its host thread, its clocks, a larger "
+                           "share of the work).");
+    return true;
+}
+
+static double waiting(const struct lp_stage_facts *stage)
+{
+    return stage->waiting_ms;
+}
+
 static double launch_idle(const struct lp_stage_facts *stage)
 {
-    return stage->idle_launch_ms;
+    return stage->idle_launch_ms - gaps_left(stage);
 }
 
 static double wait_idle(const struct lp_stage_facts *stage)
@@ -257,5 +373,7 @@ const struct lp_stage_rule lp_idle_rules[] = {
     { "device_idle", LP_OF_DEVICE, device_idle, not_busy, true },
     { "warm_up", LP_OF_HOST | LP_ONCE, warm_up, warm_up_loss, true },
     { "step_tail", LP_OF_HOST, step_tail, above_median, true },
+    { "collectives", LP_OF_KERNELS, collectives, transfers, true },
+    { "uneven_ranks", LP_OF_KERNELS, uneven_ranks, waiting, true },
     { NULL, 0, NULL, NULL, false },
 };

@@ -54,23 +54,54 @@ static bool is_of_class(const struct lp_waterfall_part *part, const char *kernel
 #define SOFTMAX_SHARE 0.02
 
 /* More than a softmax of the logits, and no fused attention beside it. */
-static bool is_unfused(const struct lp_stage_facts *stage)
+bool lp_is_unfused(const struct lp_stage_facts *stage)
 {
     return stage->softmax_calls >= 2 * (double)stage->instances &&
            stage->softmax_calls > stage->attention_calls &&
            stage->softmax_ms >= SOFTMAX_SHARE * stage->device_ms;
 }
 
+/* Calls of the kernel, and the mean of one, tell a long kernel from many short ones. */
 static void say_longest(const struct lp_waterfall_part *part, struct lp_text *text)
 {
-    if (part->kernel)
-        lp_text_printf(text, ". The longest is %s with %s ms", part->kernel, N(part->kernel_ms));
+    if (!part->kernel)
+        return;
+    lp_text_printf(text, ". %s %s",
+                   part->kernel_ms > 0.5 * part->busy_ms ? "Most of it is" : "The largest part is",
+                   part->kernel);
+    if (part->kernel_calls > 0)
+        lp_text_printf(text, ", %s x %s us", COUNT(part->kernel_calls),
+                       N(1e3 * part->kernel_ms / part->kernel_calls));
 }
+
+static bool is_narrow(const llmperf_kernel_shape *shape)
+{
+    return shape && lp_shape_filled(shape) < LP_NARROW;
+}
+
+/* "its grid of 10 blocks fills 7.58 % of the 132 SMs (0.00474 waves)" */
+static void say_grid(const llmperf_kernel_shape *shape, struct lp_recommendation *out,
+                     struct lp_text *text)
+{
+    double blocks = (double)shape->grid_x * (double)shape->grid_y * (double)shape->grid_z;
+    double filled = lp_shape_filled(shape);
+
+    lp_evidence_add(out, "blocks", blocks);
+    lp_evidence_add(out, "filled_share", filled);
+    lp_evidence_add(out, "waves", shape->waves);
+    lp_text_printf(text, "its grid of %s %s fills %s %% of the %.0f SMs (%s waves)", COUNT(blocks),
+                   blocks > 1 ? "blocks" : "block", PERCENT(filled), round(blocks / filled),
+                   N(shape->waves));
+}
+
+#define LAUNCH_WIDER                                                                               \
+    "launch more blocks (split-K, or a split over the context or the rows), or give it more "      \
+    "work with a larger batch"
 
 /* ", in 65 kernels of 2.90 us each (4.00 % of the call)": how far they are from their bound says
  * nothing of kernels that are this small. */
-static void say_small(const struct lp_waterfall_part *part, double share,
-                      struct lp_recommendation *out, struct lp_text *text)
+static void say_small(const struct lp_waterfall_part *part, const llmperf_kernel_shape *shape,
+                      double share, struct lp_recommendation *out, struct lp_text *text)
 {
     double each_us = 1e3 * part->busy_ms / part->calls;
 
@@ -79,19 +110,23 @@ static void say_small(const struct lp_waterfall_part *part, double share,
     lp_text_printf(text, ", in %s kernels of %s us each (%s %% of the call)", COUNT(part->calls),
                    N(each_us), PERCENT(share));
     say_longest(part, text);
-    lp_text_printf(text,
-                   ". At the rates of the GPU each would take less than %s us: they are too small "
-                   "for these to limit them. ",
+    lp_text_printf(text, ". At the rates of the whole GPU each would take less than %s us",
                    COUNT(1e3 * LP_KERNEL_LEAST_MS));
+    if (is_narrow(shape)) {
+        lp_text_puts(text, ", but ");
+        say_grid(shape, out, text);
+        lp_text_puts(text, ": that limits it. Fuse it with its neighbours, or " LAUNCH_WIDER ".");
+        return;
+    }
     lp_text_puts(text, each_us < SHORT_US
-                           ? "Fuse them into fewer kernels; a CUDA graph shortens the gaps between "
-                             "those that remain."
-                           : "Spread the work of each over more thread blocks, or fuse them with "
-                             "their neighbours.");
+                           ? ": starting and ending takes most of their time. Fuse them into fewer "
+                             "kernels; a CUDA graph shortens the gaps between those that remain."
+                           : ": few of their threads do the work. Spread the work of each over "
+                             "more thread blocks, or fuse them with their neighbours.");
 }
 
 static void say_rates(const struct lp_waterfall_part *part, const llmperf_kernel_shape *shape,
-                      double share, struct lp_text *text)
+                      double share, struct lp_recommendation *out, struct lp_text *text)
 {
     lp_text_printf(text, ", %sx their lower bound of %s ms (%s %% of the call)",
                    N(part->busy_ms / part->bound_ms), N(part->bound_ms), PERCENT(share));
@@ -105,6 +140,11 @@ static void say_rates(const struct lp_waterfall_part *part, const llmperf_kernel
     if (!shape || !part->source || shape->achievable_source != part->source)
         lp_text_printf(text, " (%s)", part->source ? part->source : "assumed");
     lp_text_puts(text, ".");
+    if (is_narrow(shape)) {
+        lp_text_printf(text, " What limits %s: ", part->kernel);
+        say_grid(shape, out, text);
+        lp_text_puts(text, "; " LAUNCH_WIDER ".");
+    }
     /* The model counts the logits that a prompt needs. */
     if (shape && shape->model_operator && strcmp(shape->model_operator, "lm_head") == 0 &&
         shape->achievable_ms > 2 * part->good_ms)
@@ -130,12 +170,9 @@ static bool slow_operator(const struct lp_stage_facts *stage, struct lp_recommen
     name_part(part, text);
     lp_text_printf(text, " take %s ms", N(part->busy_ms));
     if (lp_part_is_small(part))
-        say_small(part, share, out, text);
+        say_small(part, stage->worst_shape, share, out, text);
     else
-        say_rates(part, stage->worst_shape, share, text);
-    if (is_unfused(stage) && is_of_class(part, "reduction"))
-        lp_text_puts(text, " This is attention in separate kernels: use a fused one "
-                           "(FlashAttention, scaled_dot_product_attention).");
+        say_rates(part, stage->worst_shape, share, out, text);
     return true;
 }
 
@@ -191,7 +228,7 @@ static bool unfused_attention(const struct lp_stage_facts *stage, struct lp_reco
 {
     double each = stage->softmax_calls / (double)stage->instances;
 
-    if (stage->instances == 0 || !is_unfused(stage))
+    if (stage->instances == 0 || !lp_is_unfused(stage))
         return false;
     lp_evidence_add_word(out, "kernel", stage->softmax);
     lp_evidence_add(out, "softmax_per_instance", each);
@@ -280,13 +317,19 @@ static bool small_batch(const struct lp_stage_facts *stage, struct lp_recommenda
     return true;
 }
 
+static bool is_tiny(const struct lp_stage_facts *stage)
+{
+    return stage->instances > 0 && stage->kernel_ms / stage->kernel_count < 0.005 &&
+           stage->kernel_count / (double)stage->instances >= 100;
+}
+
 static bool tiny_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                          struct lp_text *text)
 {
     double mean_ms = stage->kernel_ms / stage->kernel_count;
     double each = stage->kernel_count / (double)stage->instances;
 
-    if (stage->instances == 0 || !(mean_ms < 0.005 && each >= 100))
+    if (!is_tiny(stage))
         return false;
     lp_evidence_add(out, "kernels_per_instance", each);
     lp_evidence_add(out, "kernel_mean_us", mean_ms * 1e3);
@@ -335,7 +378,31 @@ const struct lp_copies *lp_top_copies(const struct lp_stage_facts *stage)
     return top;
 }
 
-/* "; most of it [memcpy DtoH] of 25000 KB, 1.00 ms a copy (25000 KB, 1.00 ms a step), synchronous,
+/* " of 25.0 MB, 1.00 ms a copy", or where sizes differ ", 65 copies of 4.10 KB to 33.6 MB; 96.3 %
+ * of their time is in 1 x 2.60 ms of 33.6 MB" */
+static void say_sizes(const struct lp_stage_facts *stage, const struct lp_copies *copies,
+                      struct lp_text *text)
+{
+    const struct lp_copy_size *size = &stage->copy_size;
+    double calls = copies->calls / (double)stage->instances;
+
+    if (!(size->most_bytes > 1.5 * size->least_bytes)) {
+        lp_text_puts(text, " of ");
+        lp_text_size(text, copies->bytes / copies->calls);
+        lp_text_printf(text, "%s, %s ms a copy", size->share > 0 ? "" : " on average",
+                       N(copies->ms / copies->calls));
+        return;
+    }
+    lp_text_printf(text, ", %s %s of ", COUNT(calls), calls > 1 ? "copies" : "copy");
+    lp_text_size(text, size->least_bytes);
+    lp_text_puts(text, " to ");
+    lp_text_size(text, size->most_bytes);
+    lp_text_printf(text, "; %s %% of their time is in %s x %s ms of ", PERCENT(size->share),
+                   COUNT(calls * size->calls_share), N(size->each_ms));
+    lp_text_size(text, size->each_bytes);
+}
+
+/* "; most of it is [memcpy DtoH] of 25.0 MB, 1.00 ms a copy (25.0 MB, 1.00 ms a step), synchronous,
  * from device to pageable memory" */
 static void say_copies(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                        struct lp_text *text)
@@ -344,44 +411,85 @@ static void say_copies(const struct lp_stage_facts *stage, struct lp_recommendat
     double steps = (double)stage->instances;
 
     lp_evidence_add_word(out, "copy", copies->name);
-    lp_evidence_add(out, "copy_kb", copies->bytes / copies->calls / 1e3);
-    lp_text_printf(text, "; %s %s of %s KB, %s ms a copy (%s KB, %s ms a step)",
+    lp_evidence_add(
+        out, "copy_kb",
+        (stage->copy_size.share > 0 ? stage->copy_size.each_bytes : copies->bytes / copies->calls) /
+            1e3);
+    lp_text_printf(text, "; %s is %s",
                    copies->ms > 0.5 * stage->memcpy_ms ? "most of it" : "the largest part",
-                   copies->name, N(copies->bytes / copies->calls / 1e3),
-                   N(copies->ms / copies->calls), N(copies->bytes / steps / 1e3),
-                   N(copies->ms / steps));
-    if (stage->copy_call) {
-        lp_evidence_add_word(out, "copy_call", stage->copy_call);
+                   copies->name);
+    say_sizes(stage, copies, text);
+    lp_text_puts(text, " (");
+    lp_text_size(text, copies->bytes / steps);
+    lp_text_printf(text, ", %s ms a %s)", N(copies->ms / steps), stage->decode ? "step" : "call");
+    if (stage->copy && stage->copy->call) {
+        lp_evidence_add_word(out, "copy_call", stage->copy->call);
         lp_text_puts(text,
-                     strcmp(stage->copy_call, "sync") == 0 ? ", synchronous" : ", asynchronous");
+                     strcmp(stage->copy->call, "sync") == 0 ? ", synchronous" : ", asynchronous");
     }
-    if (stage->copy_from && stage->copy_to) {
-        lp_evidence_add_word(out, "copy_from", stage->copy_from);
-        lp_evidence_add_word(out, "copy_to", stage->copy_to);
-        lp_text_printf(text, ", from %s to %s memory", stage->copy_from, stage->copy_to);
+    if (stage->copy && stage->copy->source && stage->copy->destination) {
+        lp_evidence_add_word(out, "copy_from", stage->copy->source);
+        lp_evidence_add_word(out, "copy_to", stage->copy->destination);
+        lp_text_printf(text, ", from %s to %s memory", stage->copy->source,
+                       stage->copy->destination);
     }
+}
+
+static void say_memcpys(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                        struct lp_text *text)
+{
+    double each = stage->memcpy_count / (double)stage->instances;
+    double share = stage->memcpy_ms / stage->busy_ms;
+    const struct lp_copies *top = lp_top_copies(stage);
+
+    lp_evidence_add(out, "copies_per_instance", each);
+    lp_evidence_add(out, "copy_share", share);
+    lp_text_printf(text, "%s makes %s memory %s a %s, %s %% of its busy time", stage->label,
+                   COUNT(each), each > 1 ? "copies" : "copy", stage->decode ? "step" : "call",
+                   PERCENT(share));
+    if (top)
+        say_copies(stage, out, text);
+}
+
+static bool is_within_device(const struct lp_stage_facts *stage)
+{
+    const struct lp_copies *top = lp_top_copies(stage);
+
+    return top && strstr(top->name, "DtoD");
 }
 
 static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recommendation *out,
                              struct lp_text *text)
 {
     double each = stage->memcpy_count / (double)stage->instances;
-    double share = stage->memcpy_ms / stage->busy_ms;
-    const struct lp_copies *top = lp_top_copies(stage);
 
-    if (!stage->decode || stage->instances == 0 || !(each >= 1 && (share >= 0.02 || each >= 8)))
+    if (!stage->decode || stage->instances == 0 ||
+        !(each >= 1 && (stage->memcpy_ms >= 0.02 * stage->busy_ms || each >= 8)))
         return false;
-    lp_evidence_add(out, "copies_per_instance", each);
-    lp_evidence_add(out, "copy_share", share);
-    lp_text_printf(text, "%s makes %s memory %s a step, %s %% of its busy time", stage->label,
-                   COUNT(each), each > 1 ? "copies" : "copy", PERCENT(share));
-    if (top)
-        say_copies(stage, out, text);
+    say_memcpys(stage, out, text);
     lp_text_puts(text,
-                 top && strstr(top->name, "DtoD")
+                 is_within_device(stage)
                      ? ": let kernels write where the data is read."
                      : ": keep tokens, positions and tables on the GPU, and use pinned memory "
                        "and asynchronous copies for the rest.");
+    return true;
+}
+
+/* Copies of other stages, such as of weights or of a KV cache that is kept on the host. */
+#define MEMCPY_SHARE 0.1
+
+static bool memcpys(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                    struct lp_text *text)
+{
+    if (stage->decode || stage->instances == 0 ||
+        !(stage->memcpy_ms >= MEMCPY_SHARE * stage->busy_ms))
+        return false;
+    say_memcpys(stage, out, text);
+    lp_text_puts(text,
+                 is_within_device(stage)
+                     ? ": let kernels write where the data is read."
+                     : ": keep on the GPU what is used again, copy the rest from pinned memory on "
+                       "a stream of its own, and start early enough that kernels hide it.");
     return true;
 }
 
@@ -405,78 +513,49 @@ static bool allocation_in_decode(const struct lp_stage_facts *stage, struct lp_r
     return true;
 }
 
-/* Transfers of collectives, with waiting where that is not known on its own. */
-static double transfers(const struct lp_stage_facts *stage)
-{
-    return isnan(stage->waiting_ms) ? stage->collective_ms - stage->collective_least_ms
-                                    : stage->collective_ms - stage->waiting_ms;
-}
-
-static bool collectives(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                        struct lp_text *text)
-{
-    double share = stage->collective_ms / stage->busy_ms;
-
-    if (!(share >= 0.05))
-        return false;
-    lp_evidence_add(out, "collective_share", share);
-    lp_evidence_add(out, "collectives_per_instance",
-                    stage->collective_calls / (double)stage->instances);
-    lp_evidence_add(out, "collective_mean_us",
-                    1e3 * stage->collective_ms / stage->collective_calls);
-    lp_evidence_add(out, "collective_least_us",
-                    1e3 * stage->collective_least_ms / stage->collective_calls);
-    lp_text_printf(
-        text,
-        "Collectives take %s %% of the busy time of %s: %s a call, %s us each on average, "
-        "the fastest %s us. ",
-        PERCENT(share), stage->label, COUNT(stage->collective_calls / (double)stage->instances),
-        N(1e3 * stage->collective_ms / stage->collective_calls),
-        N(1e3 * stage->collective_least_ms / stage->collective_calls));
-    lp_text_puts(
-        text,
-        isnan(stage->waiting_ms)
-            ? "What they take above that is waiting for other ranks, or contention: merge the "
-              "runs of all ranks (llmperf merge) to see which one arrives last."
-            : "Overlap them with work that does not need their result, or send fewer and "
-              "larger messages.");
-    return true;
-}
-
-static bool uneven_ranks(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                         struct lp_text *text)
-{
-    double share = stage->waiting_ms / stage->wall_ms;
-
-    if (!(share >= 0.05))
-        return false;
-    lp_evidence_add(out, "waiting_share", share);
-    lp_evidence_add(out, "waiting_gpu", stage->waiting_gpu);
-    lp_evidence_add(out, "last_gpu", stage->last_gpu);
-    lp_evidence_add(out, "last_share", stage->last_share);
-    lp_evidence_add_word(out, "cause", stage->straggler_cause);
-    lp_text_printf(text,
-                   "GPU %" PRId32
-                   " waits %s%s ms a call of %s (%s %%) in collectives for GPU %" PRId32
-                   ", which arrives last",
-                   stage->waiting_gpu, isnan(stage->last_share) ? "at least " : "",
-                   N(stage->waiting_ms / (double)stage->instances), stage->label, PERCENT(share),
-                   stage->last_gpu);
-    if (stage->last_share > 0)
-        lp_text_printf(text, " at %s %% of them", PERCENT(stage->last_share));
-    if (stage->straggler_cause)
-        lp_text_printf(text, ": %s.", stage->straggler_cause);
-    else
-        lp_text_puts(text, ": look for what delays that one (its host thread, its clocks, a larger "
-                           "share of the work).");
-    return true;
-}
-
 /* The kernel with most time of a stage */
 
 static bool is_explained(const struct lp_stage_facts *stage)
 {
     return stage->top_stall && stage->top_stall->share >= STALL_SHARE;
+}
+
+static bool is_small_class(const char *kernel_class)
+{
+    return strcmp(kernel_class, "norm") == 0 || strcmp(kernel_class, "elementwise") == 0 ||
+           strcmp(kernel_class, "reduction") == 0;
+}
+
+/* Is there more specific advice about this kernel? */
+static bool is_named(const struct lp_stage_facts *stage, const char *kernel)
+{
+    return (names_operator(stage) && lp_text_same(stage->worst->kernel, kernel)) ||
+           (lp_is_unfused(stage) && lp_text_same(stage->softmax, kernel));
+}
+
+static bool few_blocks_speaks(const struct lp_stage_facts *stage)
+{
+    return stage->narrow && stage->narrow_loss_ms >= IDLE_SHARE * stage->busy_ms &&
+           !is_named(stage, stage->narrow_name) &&
+           !(is_tiny(stage) && is_small_class(stage->narrow_class)) &&
+           !((is_tiny(stage) || copy_cast_share(stage) >= COPY_CAST_SHARE) &&
+             strcmp(stage->narrow_class, "copy/cast") == 0);
+}
+
+static bool few_blocks(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                       struct lp_text *text)
+{
+    if (!few_blocks_speaks(stage))
+        return false;
+    lp_evidence_add_word(out, "kernel", stage->narrow_name);
+    lp_evidence_add(out, "kernel_share", stage->narrow_ms / stage->device_ms);
+    lp_text_printf(text, "%s takes %s %% of the device time of %s%s (%s x %s us a call), and ",
+                   stage->narrow_name, PERCENT(stage->narrow_ms / stage->device_ms), stage->label,
+                   without_nested(stage), COUNT(stage->narrow_calls / (double)stage->instances),
+                   N(1e3 * stage->narrow_ms / stage->narrow_calls));
+    say_grid(stage->narrow, out, text);
+    lp_text_puts(text, ": that limits it. To use the others, " LAUNCH_WIDER ".");
+    return true;
 }
 
 static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recommendation *out,
@@ -485,6 +564,8 @@ static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recomm
     double share = stage->top_kernel_ms / stage->device_ms;
 
     if (!stage->top_kernel || !(share >= 0.5) || is_explained(stage) ||
+        is_named(stage, stage->top_kernel) ||
+        (few_blocks_speaks(stage) && strcmp(stage->narrow_name, stage->top_kernel) == 0) ||
         stage->floor_ratio <= 1.5) /* near its bound */
         return false;
     lp_evidence_add_word(out, "kernel", stage->top_kernel);
@@ -536,7 +617,12 @@ static double loss_of_class(const struct lp_stage_facts *stage, const char *kern
 
 static double softmax(const struct lp_stage_facts *stage)
 {
-    return fmax(0, stage->softmax_ms - loss_of_class(stage, "reduction"));
+    return stage->softmax_ms;
+}
+
+static double empty_sms(const struct lp_stage_facts *stage)
+{
+    return stage->narrow_loss_ms;
 }
 
 static double copies_and_casts(const struct lp_stage_facts *stage)
@@ -551,13 +637,8 @@ static double small_kernels(const struct lp_stage_facts *stage)
                            : loss_of_class(stage, "copy/cast");
 
     return stage->small_ms - copies_ms - loss_of_class(stage, "norm") -
-           loss_of_class(stage, "elementwise") -
-           fmax(loss_of_class(stage, "reduction"), is_unfused(stage) ? stage->softmax_ms : 0);
-}
-
-static double waiting(const struct lp_stage_facts *stage)
-{
-    return stage->waiting_ms;
+           loss_of_class(stage, "elementwise") - loss_of_class(stage, "reduction") -
+           (lp_is_unfused(stage) ? stage->softmax_ms : 0);
 }
 
 const struct lp_stage_rule lp_kernel_rules[] = {
@@ -569,11 +650,11 @@ const struct lp_stage_rule lp_kernel_rules[] = {
     { "tiny_kernels", LP_OF_KERNELS, tiny_kernels, small_kernels, false },
     { "copy_cast", LP_OF_KERNELS, copy_cast, copies_and_casts, false },
     { "memcpy_in_decode", LP_OF_KERNELS, memcpy_in_decode, memory_copies, true },
+    { "memcpys", LP_OF_KERNELS, memcpys, memory_copies, true },
+    { "few_blocks", LP_OF_KERNELS, few_blocks, empty_sms, false },
     { "allocation_in_decode", LP_OF_DEVICE, allocation_in_decode, NULL, false },
     { "dominant_kernel", LP_OF_DEVICE, dominant_kernel, NULL, false },
     { "stalled_kernel", LP_OF_DEVICE, stalled_kernel, NULL, false },
-    { "collectives", LP_OF_KERNELS, collectives, transfers, true },
-    { "uneven_ranks", LP_OF_KERNELS, uneven_ranks, waiting, true },
     { "slow_kernels", LP_OF_REST, slow_kernels, above_floor, true },
     { NULL, 0, NULL, NULL, false },
 };

@@ -179,6 +179,7 @@ static int add_kernel(struct builder *builder, const llmperf_kernel_stats *kerne
     if (name->ms > part->kernel_ms) {
         part->kernel = name->name;
         part->kernel_ms = name->ms;
+        part->kernel_calls = name->calls;
     }
     return 0;
 }

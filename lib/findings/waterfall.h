@@ -53,7 +53,7 @@ struct lp_waterfall_part {
     const char *source; /* where these rates are from; NULL: 80 % of the bound, assumed */
     double calls;       /* KERNELS, NESTED: how many ran */
     const char *kernel; /* KERNELS: the one with most time */
-    double kernel_ms;
+    double kernel_ms, kernel_calls;
 };
 
 /** Kernels of one name in a part of kind KERNELS, also memcpys and memsets. Means a call. */

@@ -256,7 +256,8 @@ enum lp_unknown {
     F(COUNT, head_dim, "", LATER, OTHER, "head_dim") \
     F(NUMBER, sequences, "", LATER, OTHER, "sequences") \
     F(NUMBER, query_length, "tokens", LATER, OTHER, "query_length") \
-    F(NUMBER, kv_length, "tokens", LATER, OTHER, "kv_length")
+    F(NUMBER, kv_length, "tokens", LATER, OTHER, "kv_length") \
+    F(COUNT, size_bytes, "bytes", KEY, OTHER, "size_bytes")
 
 /** llmperf_operator_stats */
 #define LP_OPERATOR_FIELDS(F) \

@@ -425,10 +425,13 @@ static int add_kernel_row(struct freezer *freezer, const struct lp_kernel_total 
 static int add_shape_row(struct freezer *freezer, const struct lp_shape_total *total)
 {
     const llmperf_kernel_stats *kernel = &freezer->profile->kernels.items[total->kernel].stats;
-    const struct lp_shape *shape = lp_shapes_get(&freezer->totals->names->shapes, total->shape);
+    const struct lp_shape *shape =
+        lp_shapes_get(&freezer->totals->names->shapes, total->shape & LP_SHAPE_OTHER);
     llmperf_kernel_shape row = lp_kernel_shape_of(kernel);
+    uint32_t size = total->shape >> LP_SHAPE_SIZE;
 
     row.others = shape == NULL;
+    row.size_bytes = size > 0 ? 1ull << (size - 1) : LLMPERF_UNKNOWN;
     if (shape)
         lp_kernel_shape_fill(&row, shape);
     row.calls = total->calls;

@@ -377,11 +377,24 @@ static struct lp_shape_total *find_shape(struct lp_totals *totals, struct lp_ker
     return &totals->shapes.items[row];
 }
 
+/* Memcpys are divided by size, too, in powers of two: one mean of small and large ones says
+ * nothing.
+ */
+static uint32_t shape_of(const struct lp_activity *activity)
+{
+    uint32_t size = 0;
+
+    if (activity->kind == LLMPERF_ACTIVITY_MEMCPY)
+        for (uint64_t bytes = activity->bytes; bytes > 0; bytes >>= 1)
+            size++;
+    return activity->shape | size << LP_SHAPE_SIZE;
+}
+
 static void add_to_shape(struct lp_totals *totals, struct lp_kernel_total *kernel,
                          const struct lp_activity *activity)
 {
     uint64_t duration = activity->end_ns - activity->start_ns;
-    struct lp_shape_total *shape = find_shape(totals, kernel, activity->shape);
+    struct lp_shape_total *shape = find_shape(totals, kernel, shape_of(activity));
 
     if (!shape) {
         totals->failed = true;

@@ -42,9 +42,13 @@ struct lp_device_total {
 #define LP_KERNEL_SHAPES 64u
 
 /** The calls of a kernel row that have one shape. */
+#define LP_SHAPE_SIZE 16
+static_assert(LP_SHAPES_LIMIT <= 1u << LP_SHAPE_SIZE, "a shape and a size share 32 bits");
+
 struct lp_shape_total {
     uint32_t kernel; /* row of the kernel */
-    uint32_t shape;  /* LP_SHAPE_OTHER: all that found no row of their own */
+    uint32_t shape;  /* LP_SHAPE_OTHER: all that found no row of their own; memcpys: and from bit
+                        LP_SHAPE_SIZE on the bits of their size */
     uint32_t next;   /* row of the shape that came after this one the last time */
     uint64_t calls, bytes, total_ns, min_ns, max_ns, first_ns;
     uint64_t timed_calls, call_ns; /* those whose launch call has a known length; Σ of it */

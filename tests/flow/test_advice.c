@@ -137,6 +137,26 @@ static void attention_in_separate_kernels_is_named_with_its_softmax(void **state
     llmperf_profile_free(profile);
 }
 
+/* Ten blocks of one warp on 132 SMs. */
+static void a_kernel_of_few_blocks_is_limited_by_them(void **state)
+{
+    llmperf_profile *profile =
+        play_steps(NULL, 1, 512,
+                   "repeat 12\nlaunch layer_gemm duration=20000\n"
+                   "launch fused_gate_kernel duration=30000 grid=10 block=32 registers=32 "
+                   "static_shared=0 dynamic_shared=0\ndone\nwait 600000");
+    llmperf_advice advice;
+
+    (void)state;
+    assert_true(find_advice(profile, "few_blocks", &advice));
+    assert_non_null(strstr(advice.text, "fused_gate_kernel takes 60.0 % of the device time of "
+                                        "LLM@decode_step (12 x 30.0 us a call), and its grid of "
+                                        "10 blocks fills 7.58 % of the 132 SMs"));
+    assert_true(fabs(advice.saving_ms - CALLS * 12 * 0.028 * (1 - 10.0 / 132)) < 1e-6);
+    assert_false(find_advice(profile, "dominant_kernel", &advice));
+    llmperf_profile_free(profile);
+}
+
 /* Llama 3 8B, a prompt of 4096 tokens: the hidden state of 32 MiB takes 10.01 us at 3352 GB/s. */
 #define PROMPT      4096
 #define HIDDEN_MS   (PROMPT * 4096 * 2 / 3352e6)
@@ -210,9 +230,9 @@ static void kernels_too_small_for_the_rates_are_called_that(void **state)
     print_message("%s\n", advice.text);
     assert_non_null(
         strstr(advice.text, "norm kernels take 0.520 ms, in 65 kernels of 8.00 us each"));
-    assert_non_null(strstr(advice.text, "The longest is rms_norm_kernel with 0.520 ms. At the "
-                                        "rates of the GPU each would take less than 2 us"));
-    assert_non_null(strstr(advice.text, "too small for these to limit them. Fuse them"));
+    assert_non_null(strstr(advice.text, "Most of it is rms_norm_kernel, 65 x 8.00 us. At the rates "
+                                        "of the whole GPU each would take less than 2 us: starting "
+                                        "and ending takes most of their time. Fuse them"));
     assert_null(strstr(advice.text, "lower bound"));
     assert_true(fabs(advice.saving_ms - CALLS * 65 * 0.006) < 1e-3);
     llmperf_profile_free(profile);
@@ -324,6 +344,37 @@ static void short_kernels_between_slow_launches_are_launch_bound(void **state)
 }
 
 /* All three launches are made at once; the later ones wait for something else. */
+/* The same rule for the summary as for advice: a class has a saving only where advice names one. */
+static void the_summary_claims_no_more_than_the_advice(void **state)
+{
+    int silent = 0;
+
+    (void)state;
+    for (int duration_us = 5000; duration_us < 8000; duration_us += 250) {
+        char statements[128], *summary = NULL;
+        llmperf_advice advice;
+        llmperf_profile *profile;
+        const char *row;
+        bool speaks;
+
+        snprintf(statements, sizeof(statements), "launch mlp_gemm duration=%d\nwait %d",
+                 1000 * duration_us, 1000 * duration_us);
+        profile = play_steps("llama_3_8b", 8, 8 * 1024, statements);
+        speaks = find_advice(profile, "slow_operator", &advice) ||
+                 find_advice(profile, "slow_kernels", &advice);
+        assert_int_equal(
+            llmperf_document_text(profile, LLMPERF_DOCUMENT_STAKEHOLDER_SUMMARY_MD, &summary), 0);
+        assert_non_null(row = strstr(summary, "| matrix products |"));
+        *strchr(row, '\n') = '\0';
+        if (speaks != (strcmp(row + strlen(row) - 5, " ms |") == 0))
+            fail_msg("%s, %s", speaks ? advice.text : "no advice", row);
+        silent += !speaks;
+        llmperf_text_free(summary);
+        llmperf_profile_free(profile);
+    }
+    assert_true(silent > 0);
+}
+
 static void work_that_waits_after_its_launch_is_gap_bound(void **state)
 {
     (void)state;
@@ -337,6 +388,18 @@ static void a_host_that_works_before_its_first_launch_is_the_limit(void **state)
     (void)state;
     check_bound("wait 3000000\nlaunch mlp_gemm duration=1000000\nwait 1000000", LLMPERF_BOUND_HOST,
                 "limited by other work of the host (7");
+}
+
+static void copies_over_pcie_are_not_memory_bandwidth(void **state)
+{
+    (void)state;
+    check_bound("copy htod bytes=180000000 duration=7800000\nlaunch mlp_gemm duration=2200000\n"
+                "wait 10000000",
+                LLMPERF_BOUND_COPY, "limited by copies between host and device (7");
+    /* Hidden behind a kernel they limit nothing. */
+    check_bound("copy htod bytes=180000000 duration=7800000 stream=8\n"
+                "launch mlp_gemm duration=9000000\nwait 9000000",
+                LLMPERF_BOUND_MEMORY, "limited by memory bandwidth");
 }
 
 static void collectives_of_one_rank_are_communication(void **state)
@@ -461,6 +524,7 @@ int main(void)
         cmocka_unit_test(a_larger_batch_costs_what_the_model_says),
         cmocka_unit_test(experts_make_a_larger_batch_expensive),
         cmocka_unit_test(attention_in_separate_kernels_is_named_with_its_softmax),
+        cmocka_unit_test(a_kernel_of_few_blocks_is_limited_by_them),
         cmocka_unit_test(a_waiting_rank_has_no_slow_kernels),
         cmocka_unit_test(the_bound_of_a_norm_moves_its_input_and_output),
         cmocka_unit_test(a_norm_that_adds_the_residual_moves_that_too),
@@ -470,8 +534,10 @@ int main(void)
         cmocka_unit_test(work_that_was_launched_ahead_is_not_launch_bound),
         cmocka_unit_test(an_operator_in_which_the_host_waits_is_not_launch_bound),
         cmocka_unit_test(short_kernels_between_slow_launches_are_launch_bound),
+        cmocka_unit_test(the_summary_claims_no_more_than_the_advice),
         cmocka_unit_test(work_that_waits_after_its_launch_is_gap_bound),
         cmocka_unit_test(a_host_that_works_before_its_first_launch_is_the_limit),
+        cmocka_unit_test(copies_over_pcie_are_not_memory_bandwidth),
         cmocka_unit_test(collectives_of_one_rank_are_communication),
         cmocka_unit_test(idle_time_outside_of_regions_has_its_causes),
         cmocka_unit_test(the_first_advice_says_what_an_unmarked_gpu_waits_for),

@@ -32,6 +32,7 @@ struct plant {
     unsigned malloc_ns;    /* of a call before the first launch */
     unsigned wait_ns;      /* the device is done, and the host still waits in mid step */
     unsigned work_ns;      /* the same without a call of the driver: the host does other work */
+    int small_copies;      /* of 2 us each */
     unsigned jitter_ns;    /* of the host, in addition, in every other step */
 };
 
@@ -70,7 +71,10 @@ static void add_step(FILE *file, const struct plant *plant, unsigned sleep_ns)
     add_layers(file, plant, LAYERS / 2);
     fprintf(file, "launch head_gemm duration=360000\n");
     if (plant->copy_ns > 0)
-        fprintf(file, "copy dtoh bytes=25000000 duration=%u\n", plant->copy_ns);
+        fprintf(file, "copy dtoh bytes=25000000 duration=%u reads=device writes=pageable\n",
+                plant->copy_ns);
+    for (int i = 0; i < plant->small_copies; i++)
+        fprintf(file, "copy dtoh bytes=4000 duration=2000 reads=device writes=pageable\n");
     /* The host waits for the device. */
     fprintf(file, "wait %u\nend\n", device_ns + plant->copy_ns - LAYERS * 4 * 1000);
 }
@@ -177,7 +181,21 @@ static void a_copy_in_each_step_is_named_with_its_direction(void **state)
 
     (void)state;
     plant.copy_ns = 1000000;
-    check_plant(&plant, "memcpy_in_decode", "[memcpy DtoH] of 25000 KB", STEPS * 1.0);
+    check_plant(&plant, "memcpy_in_decode", "[memcpy DtoH] of 25.0 MB, 1.00 ms a copy",
+                STEPS * 1.0);
+}
+
+static void copies_of_different_sizes_are_not_described_by_their_mean(void **state)
+{
+    struct plant plant = base;
+
+    (void)state;
+    plant.copy_ns = 1000000;
+    plant.small_copies = 2;
+    check_plant(&plant, "memcpy_in_decode",
+                "[memcpy DtoH], 3 copies of 4.00 KB to 25.0 MB; 99.6 % of their time is in 1 x "
+                "1.00 ms of 25.0 MB",
+                STEPS * 1.0);
 }
 
 static void a_slow_first_step_is_warm_up(void **state)
@@ -300,6 +318,29 @@ static void compare_names_a_copy_with_direction_and_size(void **state)
     (void)state;
     plant.copy_ns = 1000000;
     check_cause(&plant, "[memcpy DtoH] (new, 1 call of 25.0 MB)", 1);
+}
+
+/* 10 % of a class, which is 0.14 % of the step. */
+static void compare_calls_no_change_a_regression_that_a_step_does_not_feel(void **state)
+{
+    struct plant plain = base, plant = base;
+    json_t *root, *row;
+    size_t i, minor = 0;
+
+    (void)state;
+    plain.copy_ns = 100000;
+    plant.copy_ns = 110000;
+    root = compare_plants(&plain, &plant);
+    json_array_foreach(json_object_get(root, "rows"), i, row) minor +=
+        strcmp(json_string_value(json_object_get(row, "quantity")), "memory op") == 0 &&
+        strcmp(json_string_value(json_object_get(row, "verdict")), "minor") == 0;
+    assert_int_equal(minor, 1);
+    assert_string_equal(json_string_value(json_object_get(root, "verdict")), "no regression");
+    json_decref(root);
+    plant.copy_ns = 200000; /* 1.4 % */
+    root = compare_plants(&plain, &plant);
+    assert_string_equal(json_string_value(json_object_get(root, "verdict")), "regression");
+    json_decref(root);
 }
 
 /* Chance makes 0.9 ms of the step, but not of its kernels. */
@@ -435,12 +476,14 @@ int main(void)
         cmocka_unit_test(an_allocation_in_each_step_is_named),
         cmocka_unit_test(a_wait_that_drains_the_device_is_named),
         cmocka_unit_test(a_copy_in_each_step_is_named_with_its_direction),
+        cmocka_unit_test(copies_of_different_sizes_are_not_described_by_their_mean),
         cmocka_unit_test(a_slow_first_step_is_warm_up),
         cmocka_unit_test(the_base_has_no_severe_advice),
         cmocka_unit_test(compare_names_slow_attention_by_its_kernel),
         cmocka_unit_test(compare_names_a_sleep_of_the_host),
         cmocka_unit_test(compare_names_the_driver_call_that_fills_a_gap),
         cmocka_unit_test(compare_names_a_copy_with_direction_and_size),
+        cmocka_unit_test(compare_calls_no_change_a_regression_that_a_step_does_not_feel),
         cmocka_unit_test(compare_names_the_kernel_of_an_unmarked_run),
         cmocka_unit_test(compare_names_a_kernel_within_the_noise_of_the_host),
         cmocka_unit_test(compare_names_a_slow_first_call_apart),

@@ -94,6 +94,7 @@ static void add_regions(llmperf_profile *profile)
     region = sample_region(profile, SAMPLE_STEP, "LLM@decode_all", SAMPLE_STEPS, 10, 4);
     region->wall_std_ms = 2.5;
     region->wall_max_ms = 31;
+    region->wall_p50_ms = 9.8;
     region->wall_p99_ms = 30;
     region->kernel_count = SAMPLE_STEPS * UINT64_C(500);
     region->tokens = region->sequences = SAMPLE_STEPS * UINT64_C(8);

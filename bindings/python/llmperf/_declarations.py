@@ -144,6 +144,7 @@ LLMPERF_BOUND_LAUNCH = 5
 LLMPERF_BOUND_GAPS = 6
 LLMPERF_BOUND_RANK = 7
 LLMPERF_BOUND_HOST = 8
+LLMPERF_BOUND_COPY = 9
 LLMPERF_LIMITS_IN_USE = 0
 LLMPERF_LIMITS_MEASURED = 1
 
@@ -795,6 +796,7 @@ class llmperf_kernel_shape(Structure):
         ("sequences", c_double),
         ("query_length", c_double),
         ("kv_length", c_double),
+        ("size_bytes", c_uint64),
     ]
 
 

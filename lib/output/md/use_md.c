@@ -182,7 +182,7 @@ static void add_legend(const struct lp_findings *findings, struct lp_text *out)
         "while busy: over GPU busy time, like TFLOP/s and GB/s; of measured: over measured peaks. "
         "For decode look at time / bound first, then at MBU: MFU is always small there.\n\n"
         "Bound: memory or compute, the one whose bound is at least 1.2x the other; balanced, "
-        "neither is; launch, gaps, host, rank or communication, where that takes more of the "
+        "neither is; launch, gaps, host, copy, rank or communication, where that takes more of the "
         "elapsed time than the work on the GPU.\n");
 }
 

@@ -72,9 +72,27 @@ static void costs_measured_on_this_machine_replace_those_of_another(void **state
     llmperf_profile_free(half);
 }
 
+/* 100 launches that each take 3.5 us longer: more than all kernels and gaps. */
+static void a_cost_above_all_other_parts_comes_first(void **state)
+{
+    llmperf_profile *profile =
+        play_on_gpu("{\"measured_at\": \"2026-11-23T03:00:51Z\", \"profiler_launch_us\": 3.5, "
+                    "\"profiler_node_us\": 0.9}");
+    char *text = NULL;
+
+    (void)state;
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_REPORT_MD, &text), 0);
+    assert_text_has(text, "tokens/s**. Profiling itself takes 5");
+    assert_text_has(text, " of a call, more than any other part; without it about 0.");
+    assert_text_has(text, " tokens/s (estimated). Largest part of the program: ");
+    llmperf_text_free(text);
+    llmperf_profile_free(profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cost_above_all_other_parts_comes_first),
         cmocka_unit_test(costs_measured_on_this_machine_replace_those_of_another),
     };
 

@@ -32,6 +32,7 @@ static struct lp_stage_facts plain_stage(void)
         &stage.kernel_ms,   &stage.kernel_count,     &stage.memcpy_ms,       &stage.memcpy_count,
         &stage.device_ms,   &stage.top_class_ms,     &stage.top_kernel_ms,   &stage.copy_cast_ms,
         &stage.small_ms,    &stage.waiting_ms,       &stage.tokens_per_s,    &stage.cheap_batch,
+        &stage.layers,      &stage.narrow_loss_ms,
     };
 
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
@@ -128,6 +129,27 @@ static void late_launches_are_told_from_waiting(void **state)
     assert_says(&stage, "waiting", 380, "The mean gap of 2.40 us is the GPU's own latency");
     stage = idle_stage(45, 45); /* 4.7 % of the span each */
     assert_silent(&stage);
+}
+
+/* 700 launches a call, of which none can start sooner than 1 us after the one before. */
+static void a_graph_saves_no_more_than_its_nodes_leave(void **state)
+{
+    struct lp_stage_facts stage = idle_stage(380, 20);
+
+    (void)state;
+    stage.launches = 70000;
+    assert_says(&stage, "launch_bound", 330,
+                "waits for the host to launch (700 launches a call): use CUDA graphs");
+    stage.layers = 28;
+    assert_says(&stage, "launch_bound", 330, "(700 launches a call, 25.0 a layer): use");
+    assert_says(&stage, "launch_bound", 330,
+                "The saving is capped by what a graph needs itself, 9.70 ms a call: 9.00 ms of "
+                "kernels and copies, and about 1 us from each to the next.");
+    stage.launches = 100; /* one a call: nothing to cap */
+    stage.idle_wait_ms = 20;
+    assert_says(&stage, "launch_bound", 380,
+                "(1 launch a call): use CUDA graphs, or give each "
+                "launch more work, for example with a larger batch.");
 }
 
 /* Each has its own part of the time, so none is left out, and none is counted twice. */
@@ -460,6 +482,7 @@ static void many_short_kernels_are_to_be_fused(void **state)
 
 static void copies_are_named(void **state)
 {
+    llmperf_kernel_shape shape = LLMPERF_KERNEL_SHAPE_INIT;
     struct lp_stage_facts stage = plain_stage();
 
     (void)state;
@@ -477,22 +500,31 @@ static void copies_are_named(void **state)
     assert_says(&stage, "memcpy_in_decode", 9, "makes 8 memory copies");
     stage.copies[0] = (struct lp_copies){ "[memcpy HtoD]", 3, 700, 7000 };
     stage.copies[1] = (struct lp_copies){ "[memcpy DtoH]", 6, 100, 400000 };
-    stage.copy_from = "device";
-    stage.copy_to = "pageable";
-    stage.copy_call = "sync";
+    shape.source = "device";
+    shape.destination = "pageable";
+    shape.call = "sync";
+    stage.copy = &shape;
     assert_says(&stage, "memcpy_in_decode", 9,
-                "; most of it [memcpy DtoH] of 4.00 KB, 0.0600 ms a copy (4.00 KB, 0.0600 ms a "
-                "step), synchronous, from device to pageable memory: keep tokens");
+                "; most of it is [memcpy DtoH] of 4.00 KB on average, 0.0600 ms a copy (4.00 KB, "
+                "0.0600 ms a step), synchronous, from device to pageable memory: keep tokens");
+    stage.copy_size = (struct lp_copy_size){ 0.9, 0.01, 396000, 5.4, 40, 396000 };
+    assert_says(&stage, "memcpy_in_decode", 9,
+                "; most of it is [memcpy DtoH], 1 copy of 40.0 B to 396 KB; 90.0 % of their time "
+                "is in 0.0100 x 5.40 ms of 396 KB (4.00 KB, 0.0600 ms a step), synchronous");
+    stage.copy_size = (struct lp_copy_size){ 0 };
     stage.copies[2] = (struct lp_copies){ "[memcpy DtoD]", 6.5, 100, 400000 };
     stage.memcpy_ms = 15.5;
-    stage.copy_from = stage.copy_to = stage.copy_call = NULL;
+    stage.copy = NULL;
     assert_says(&stage, "memcpy_in_decode", 15.5,
-                "; the largest part [memcpy DtoD] of 4.00 KB, 0.0650 ms a copy (4.00 KB, 0.0650 ms "
-                "a step): let kernels write where the data is read.");
-    stage.kernel_ms = stage.busy_ms - 4; /* the copies run beside kernels for the rest */
-    assert_says(&stage, "memcpy_in_decode", 4, "makes 8 memory copies");
+                "; the largest part is [memcpy DtoD] of 4.00 KB on average, 0.0650 ms a copy (4.00 "
+                "KB, 0.0650 ms a step): let kernels write where the data is read.");
+    stage.kernel_ms = stage.busy_ms - 6; /* the copies run beside kernels for the rest */
+    assert_says(&stage, "memcpy_in_decode", 6, "makes 8 memory copies");
     stage.decode = false;
     assert_silent(&stage);
+    stage.memcpy_ms = 700; /* other stages copy on purpose, unless that is most of their time */
+    stage.kernel_ms = 200;
+    assert_says(&stage, "memcpys", 700, "makes 8 memory copies a call, 77.8 % of its busy time");
 }
 
 static void a_kernel_that_dominates_is_named(void **state)
@@ -509,6 +541,116 @@ static void a_kernel_that_dominates_is_named(void **state)
     stage.top_kernel_ms = 720;
     stage.floor_ratio = 1.3; /* near its bound: nothing to find there */
     assert_silent(&stage);
+}
+
+static struct lp_waterfall_part slow_part(const char *kernel_class, const char *kernel)
+{
+    return (struct lp_waterfall_part){ .kind = LP_PART_KERNELS,
+                                       .kernel_class = kernel_class,
+                                       .busy_ms = 8,
+                                       .bound_ms = 3,
+                                       .good_ms = 4,
+                                       .calls = 32,
+                                       .kernel = kernel,
+                                       .kernel_ms = 8,
+                                       .kernel_calls = 32 };
+}
+
+static void one_kernel_of_a_stage_gets_one_advice(void **state)
+{
+    struct lp_waterfall_part part = slow_part("GEMM", "gemv<float>");
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.device_ms = 900;
+    stage.top_kernel = "gemv<float>";
+    stage.top_kernel_ms = 720;
+    stage.worst = &part;
+    stage.elapsed_ms = 10;
+    stage.elapsed_calls = 100;
+    assert_says(&stage, "slow_operator", 400, "Most of it is gemv<float>, 32 x 250 us");
+    stage.worst = NULL;
+    stage.top_kernel = stage.softmax = "soft_max";
+    stage.softmax_ms = 720;
+    stage.softmax_calls = 3200;
+    assert_says(&stage, "unfused_attention", 720, "soft_max 32 times a call takes 80.0 %");
+}
+
+/* 10 blocks on 132 SMs, one on each. */
+static llmperf_kernel_shape narrow_shape(void)
+{
+    llmperf_kernel_shape shape = LLMPERF_KERNEL_SHAPE_INIT;
+
+    shape.grid_x = 10;
+    shape.grid_y = shape.grid_z = shape.blocks_per_sm = 1;
+    shape.waves = 10.0 / 132;
+    shape.tflops = NAN;
+    return shape;
+}
+
+static void kernels_that_fill_few_sms_are_to_be_launched_wider(void **state)
+{
+    struct lp_waterfall_part part = slow_part("attention", "attend");
+    llmperf_kernel_shape shape = narrow_shape();
+    struct lp_stage_facts stage = plain_stage();
+
+    (void)state;
+    stage.device_ms = 900;
+    stage.narrow = &shape;
+    stage.narrow_name = stage.top_kernel = "attend";
+    stage.narrow_class = "attention";
+    stage.narrow_ms = stage.top_kernel_ms = 480;
+    stage.narrow_calls = 3200;
+    stage.narrow_loss_ms = 400;
+    assert_says(&stage, "few_blocks", 400,
+                "attend takes 53.3 % of the device time of LLM@decode_step (32 x 150 us a call), "
+                "and its grid of 10 blocks fills 7.58 % of the 132 SMs (0.0758 waves): that "
+                "limits it.");
+    stage.worst = &part;
+    stage.worst_shape = &shape;
+    stage.elapsed_ms = 10;
+    stage.elapsed_calls = 100;
+    assert_says(&stage, "slow_operator", 400,
+                "What limits attend: its grid of 10 blocks fills 7.58 % of the 132 SMs");
+    part.bound_ms = 0.01;
+    assert_says(&stage, "slow_operator", 400,
+                "each would take less than 2 us, but its grid of 10 blocks fills 7.58 % of the "
+                "132 SMs (0.0758 waves): that limits it.");
+    stage.worst = NULL;
+    stage.narrow_loss_ms = 40;
+    stage.top_kernel_ms = 400;
+    assert_silent(&stage);
+}
+
+/* The three short ones take 4 % of the time together. */
+static void stages_that_take_little_time_get_no_advice(void **state)
+{
+    struct lp_stage_facts stages[4];
+    struct lp_recommendations out;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        static const char *const names[] = { "xla@step", "xla@a", "xla@b", "xla@c" };
+
+        stages[i] = plain_stage();
+        stages[i].region = stages[i].label = names[i];
+        stages[i].wall_ms = i == 0 ? 960 : 13;
+        stages[i].busy_ms = stages[i].device_ms = 1;
+        stages[i].top_kernel = "fusion";
+        stages[i].top_kernel_ms = 1;
+    }
+    assert_int_equal(lp_recommend(&good_run, stages, 4, &out), 0);
+    for (size_t i = 0; i < out.rows.count; i++)
+        assert_string_equal(out.rows.items[i].advice.stage, "xla@step");
+    lp_recommendations_clear(&out);
+    stages[1].wall_ms = 400; /* no longer little, but one kernel of it saves nothing known */
+    stages[1].copy_cast_ms = 1;
+    assert_int_equal(lp_recommend(&good_run, stages, 4, &out), 0);
+    for (size_t i = 0; i < out.rows.count; i++) {
+        assert_string_not_equal(out.rows.items[i].advice.id, "copy_cast"); /* 0.07 % */
+        assert_string_not_equal(out.rows.items[i].advice.stage, "xla@b");
+    }
+    lp_recommendations_clear(&out);
 }
 
 static void slow_instances_are_named(void **state)
@@ -665,6 +807,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_known_says_nothing),
         cmocka_unit_test(late_launches_are_told_from_waiting),
+        cmocka_unit_test(a_graph_saves_no_more_than_its_nodes_leave),
         cmocka_unit_test(both_causes_of_idle_time_are_named_with_their_parts),
         cmocka_unit_test(a_saving_is_given_for_a_call_and_in_tokens),
         cmocka_unit_test(collectives_are_not_slow_kernels),
@@ -682,6 +825,9 @@ int main(void)
         cmocka_unit_test(many_short_kernels_are_to_be_fused),
         cmocka_unit_test(copies_are_named),
         cmocka_unit_test(a_kernel_that_dominates_is_named),
+        cmocka_unit_test(one_kernel_of_a_stage_gets_one_advice),
+        cmocka_unit_test(kernels_that_fill_few_sms_are_to_be_launched_wider),
+        cmocka_unit_test(stages_that_take_little_time_get_no_advice),
         cmocka_unit_test(slow_instances_are_named),
         cmocka_unit_test(untrusted_runs_get_the_ledger_and_host_times_only),
         cmocka_unit_test(an_idle_gpu_without_marks_is_the_first_advice),

@@ -38,7 +38,9 @@ function lossTile({ metrics, main }) {
     const fall = metrics.waterfall.find((row) => row.region === main.path), parts = fall ? fall.parts.filter((part) => !["bound", "profiler"].includes(part.part)) : [];
     const limit = main.limit ? `; limited by ${main.limit}` : "";
     if (parts.length === 0) return main.limit ? tile(main.limit, "limits it") : "";
-    const most = parts.reduce((a, b) => (b.adds_ms > a.adds_ms ? b : a));
+    const most = parts.reduce((a, b) => (b.adds_ms > a.adds_ms ? b : a)), profiler = fall.parts.find((part) => part.part === "profiler");
+    if (profiler && profiler.adds_ms > most.adds_ms)
+        return tile(percent(profiler.adds_ms / fall.elapsed_ms, 3), partName(profiler), `more than any part of the program; ${partName(most)} ${percent(most.adds_ms / fall.elapsed_ms, 3)}`);
     return tile(percent(most.adds_ms / fall.elapsed_ms, 3), partName(most), fall.parts.some((part) => part.part === "bound") ? `largest loss${limit}` : `largest part${limit}`);
 }
 

@@ -43,8 +43,12 @@ static uint32_t bound_of_time(const struct lp_time_spent *spent)
     return largest;
 }
 
-const char *lp_limit_words(uint32_t bound)
+/* From this ratio to its bound on, a stage does not reach it: the bound does not limit it. */
+#define FAR 1.5
+
+const char *lp_limit_words(const struct lp_region_finding *region)
 {
+    uint32_t bound = region->use.bound;
     static const char *const words[] = {
         [LLMPERF_BOUND_COMPUTE] = "compute",
         [LLMPERF_BOUND_MEMORY] = "memory bandwidth",
@@ -57,6 +61,9 @@ const char *lp_limit_words(uint32_t bound)
         [LLMPERF_BOUND_COPY] = "copies between host and device",
     };
 
+    if (bound >= LLMPERF_BOUND_COMPUTE && bound <= LLMPERF_BOUND_BALANCED &&
+        region->use.floor_ratio >= FAR)
+        return "kernels that are far from their bound";
     return bound < LP_LENGTH(words) ? words[bound] : NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct lp_findings;
+struct lp_region_finding;
 
 /** From this share of the elapsed time on, the work itself is the limit. */
 #define LP_BUSY_SHARE 0.5
@@ -28,8 +29,8 @@ struct lp_time_spent {
 /** The part that a measured bound stands for; NaN: none does. */
 double lp_bound_part(const struct lp_time_spent *spent, uint32_t bound);
 
-/** "launches by the host": after "limited by". NULL: not known. */
-const char *lp_limit_words(uint32_t bound);
+/** What limits a stage, "launches by the host": after "limited by". NULL: not known. */
+const char *lp_limit_words(const struct lp_region_finding *region);
 
 /** Set the bound of each stage; iterations and ranks must be there. */
 void lp_bounds_set(struct lp_findings *findings);

@@ -211,7 +211,8 @@ static void set_action(struct lp_cost_centre *centre, const struct lp_findings *
         if (!label || !centre->stage || strcmp(label, centre->stage) != 0)
             continue;
         centre->act = act_of(centre, row);
-        if (centre->act && row->advice.saving_ms > 0)
+        /* That of slow kernels is of all classes. */
+        if (centre->act && row->advice.saving_ms > 0 && strcmp(row->advice.id, "slow_kernels") != 0)
             centre->saving_ms = fmin(row->advice.saving_ms, centre->ms);
     }
     for (size_t i = 0; centre->stage && !centre->act && i < findings->waterfalls.rows.count; i++)

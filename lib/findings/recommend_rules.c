@@ -17,9 +17,8 @@ static const char *without_nested(const struct lp_stage_facts *stage)
     return stage->holds_stages ? " without nested stages" : "";
 }
 
-/* Shorter kernels mostly start and end; longer ones wait for few threads that do all of the work.
- */
-#define SHORT_US 10
+/* Shorter kernels mostly start and end, which takes LP_KERNEL_LEAST_MS. */
+#define SHORT_US 4
 
 /* Kernels that lose less of a call are not worth a word. */
 #define LOSS_SHARE 0.03
@@ -94,9 +93,21 @@ static void say_grid(const llmperf_kernel_shape *shape, struct lp_recommendation
                    N(shape->waves));
 }
 
-#define LAUNCH_WIDER                                                                               \
-    "launch more blocks (split-K, or a split over the context or the rows), or give it more "      \
-    "work with a larger batch"
+/* How the work of a kernel of this class is spread over more blocks. */
+static const char *how_to_widen(const char *kernel_class)
+{
+    static const char *const ways[][2] = {
+        { "GEMM", "split it over k (split-K, stream-K), or give it more rows with a larger batch" },
+        { "attention", "split it over the context (Flash-Decoding), or give it more sequences" },
+        { "norm", "fuse it with its neighbours, or give each row several blocks" },
+        { "reduction", "fuse it with its neighbours, or reduce in two steps" },
+    };
+
+    for (size_t i = 0; kernel_class && i < LP_LENGTH(ways); i++)
+        if (strcmp(ways[i][0], kernel_class) == 0)
+            return ways[i][1];
+    return "launch more and smaller blocks, or give it more work with a larger batch";
+}
 
 /* ", in 65 kernels of 2.90 us each (4.00 % of the call)": how far they are from their bound says
  * nothing of kernels that are this small. */
@@ -115,14 +126,18 @@ static void say_small(const struct lp_waterfall_part *part, const llmperf_kernel
     if (is_narrow(shape)) {
         lp_text_puts(text, ", but ");
         say_grid(shape, out, text);
-        lp_text_puts(text, ": that limits it. Fuse it with its neighbours, or " LAUNCH_WIDER ".");
+        lp_text_printf(text, ": that limits it. To use the others, %s.",
+                       how_to_widen(part->kernel_class));
         return;
     }
     lp_text_puts(text, each_us < SHORT_US
                            ? ": starting and ending takes most of their time. Fuse them into fewer "
                              "kernels; a CUDA graph shortens the gaps between those that remain."
-                           : ": few of their threads do the work. Spread the work of each over "
-                             "more thread blocks, or fuse them with their neighbours.");
+                       : shape && lp_shape_filled(shape) >= LP_NARROW
+                           ? ": their blocks fill the GPU, but wait for memory or for each other. "
+                             "Study one with ncu, or fuse them with their neighbours."
+                           : ": few threads do the work, or wait for each other. Spread it over "
+                             "more blocks, or fuse them with their neighbours.");
 }
 
 static void say_rates(const struct lp_waterfall_part *part, const llmperf_kernel_shape *shape,
@@ -143,7 +158,7 @@ static void say_rates(const struct lp_waterfall_part *part, const llmperf_kernel
     if (is_narrow(shape)) {
         lp_text_printf(text, " What limits %s: ", part->kernel);
         say_grid(shape, out, text);
-        lp_text_puts(text, "; " LAUNCH_WIDER ".");
+        lp_text_printf(text, "; %s.", how_to_widen(part->kernel_class));
     }
     /* The model counts the logits that a prompt needs. */
     if (shape && shape->model_operator && strcmp(shape->model_operator, "lm_head") == 0 &&
@@ -554,7 +569,8 @@ static bool few_blocks(const struct lp_stage_facts *stage, struct lp_recommendat
                    without_nested(stage), COUNT(stage->narrow_calls / (double)stage->instances),
                    N(1e3 * stage->narrow_ms / stage->narrow_calls));
     say_grid(stage->narrow, out, text);
-    lp_text_puts(text, ": that limits it. To use the others, " LAUNCH_WIDER ".");
+    lp_text_printf(text, ": that limits it. To use the others, %s.",
+                   how_to_widen(stage->narrow_class));
     return true;
 }
 
@@ -605,7 +621,7 @@ static bool stalled_kernel(const struct lp_stage_facts *stage, struct lp_recomme
 
 static double above_floor(const struct lp_stage_facts *stage)
 {
-    return stage->busy_ms - stage->floor_ms;
+    return stage->busy_ms - stage->floor_ms / LP_ACHIEVABLE; /* what good kernels reach */
 }
 
 /* What slow_operator() says of kernels of this class. */

@@ -187,7 +187,7 @@ static json_t *sections(const struct lp_findings *findings)
 static json_t *main_stage(const struct lp_findings *findings)
 {
     const struct lp_region_finding *row = findings->withheld ? NULL : lp_main_stage(findings);
-    const char *limit = row ? lp_limit_words(row->use.bound) : NULL;
+    const char *limit = row ? lp_limit_words(row) : NULL;
 
     return row ? json_pack("{s:s, s:I, s:i, s:s?, s:o?, s:o?}", "path", row->stats.path,
                            "process_id", (json_int_t)row->stats.process_id, "device",

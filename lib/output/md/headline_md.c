@@ -180,7 +180,7 @@ static void add_share(struct lp_text *out, const char *name, const struct lp_reg
 /* ", limited by launches by the host (62.5 % of the elapsed time)" */
 static void add_limit(const struct lp_region_finding *row, struct lp_text *out)
 {
-    const char *words = lp_limit_words(row->use.bound);
+    const char *words = lp_limit_words(row);
     double part = lp_bound_part(&row->spent, row->use.bound) / row->spent.elapsed_ms;
 
     if (!words)
@@ -282,8 +282,15 @@ static bool is_frame(const struct lp_findings *findings, const char *path)
     return true;
 }
 
+/* Stages that have less than this of the time of the main one get a line together. */
+#define SHORT_STAGE 0.02
+
 static void add_stage_sentences(const struct lp_findings *findings, struct lp_text *out)
 {
+    const struct lp_region_finding *main = lp_main_stage(findings);
+    double main_ms = main ? main->active_ms : 0, short_ms = 0;
+    size_t left_out = 0;
+
     for (size_t i = 0; i < findings->regions.count; i++) {
         const llmperf_region_stats *region = &findings->regions.items[i].stats;
         struct lp_stage_sum sum;
@@ -294,12 +301,18 @@ static void add_stage_sentences(const struct lp_findings *findings, struct lp_te
         if (sum.rows > ROWS_OF_A_STAGE ? sum.instances == 0 || !lp_findings_is_first(findings, i)
                                        : region->instances == 0)
             continue;
-        if (sum.rows > ROWS_OF_A_STAGE)
+        if (sum.time_ms < SHORT_STAGE * main_ms) {
+            short_ms += sum.time_ms / (double)sum.rows;
+            left_out++;
+        } else if (sum.rows > ROWS_OF_A_STAGE)
             lp_stage_rows_md(findings, region->path, out);
         else
             add_stage_sentence(&findings->regions.items[i], findings->device_known,
                                lp_shown_process(findings->profile, region->process_id), out);
     }
+    if (left_out > 0)
+        lp_text_printf(out, "- %zu shorter %s, %s ms in all: see *Stages*\n", left_out,
+                       left_out > 1 ? "stages" : "stage", LP_NUMBER(short_ms, 3));
 }
 
 /* Host time of the calls that the device time of a sampled run belongs to; 0: not known. */
@@ -367,7 +380,8 @@ static void add_profiler_cost(const struct lp_findings *findings, struct lp_text
         const struct lp_region_finding *region = &findings->regions.items[i];
         const struct lp_profiler_cost *cost = &region->profiler;
 
-        if (!region->advised || !(cost->share >= 0.001) || cost->call_ms < cost->error_ms)
+        if (!region->advised || cost->call_ms < cost->error_ms ||
+            !(cost->share >= (region == lp_main_stage(findings) ? 0.001 : 0.01)))
             continue;
         lp_text_puts(out, any ? ", " : "\nProfiling itself cost about ");
         lp_text_printf(out, "%s %% of the time of ", LP_NUMBER(100 * cost->share, 2));
@@ -525,28 +539,20 @@ const struct lp_region_finding *lp_main_stage(const struct lp_findings *findings
     return longest;
 }
 
-static const struct lp_waterfall_part *profiler_part(const struct lp_waterfall *waterfall)
-{
-    for (size_t i = 0; i < waterfall->parts.count; i++)
-        if (waterfall->parts.items[i].kind == LP_PART_PROFILER)
-            return &waterfall->parts.items[i];
-    return NULL;
-}
-
 /* Profiling is worth a word at the top from this share of a call on. */
 #define PROFILER_SHARE 0.1
 
-/* " Profiling itself takes 17.1 % of a call, more than any other part; without it about 0.976 ms a
- * call, 1025 tokens/s (estimated)." */
+/* " Profiling itself takes 17.1 % of a call; without it about 0.976 ms a call (estimated)." */
 static void add_profiler(const struct lp_region_finding *row, double share, bool most,
                          struct lp_text *out)
 {
-    double left = 1 - row->profiler.share;
+    bool sampled = row->stats.skipped_fraction > 0;
+    double left = 1 - (sampled ? row->profiler.share : share);
 
     lp_text_puts(out, " Profiling itself takes ");
     add_percent(out, share);
-    lp_text_puts(out, row->stats.skipped_fraction > 0 ? " of a collected call" : " of a call");
-    lp_text_puts(out, most ? ", more than any other part" : "");
+    lp_text_printf(out, " of a %scall%s", sampled ? "collected " : "",
+                   most ? ", more than any other part" : "");
     if (left > 0 && left < 1) {
         lp_text_printf(out, "; without it about %s ms a call", LP_NUMBER(left * row->call_ms, 3));
         if (!isnan(row->tokens_per_s))
@@ -556,23 +562,42 @@ static void add_profiler(const struct lp_region_finding *row, double share, bool
     lp_text_puts(out, ".");
 }
 
-static void add_loss(const struct lp_region_finding *row, const struct lp_waterfall *waterfall,
-                     struct lp_text *out)
+/* "; of that most is attention: reduction, 31.1 %": that a stage is nested says nothing of why. */
+static void add_loss_inside(const struct lp_findings *findings,
+                            const struct lp_waterfall_part *loss, struct lp_text *out)
+{
+    const struct lp_waterfall *inner =
+        loss->kind == LP_PART_NESTED ? lp_waterfall_of(&findings->waterfalls, loss->region) : NULL;
+    const struct lp_waterfall_part *most = inner ? largest_loss(inner) : NULL;
+
+    if (most) {
+        lp_text_puts(out, "; the largest part of that is ");
+        lp_part_name_md(most, out);
+        lp_text_puts(out, ", ");
+        add_percent(out, most->ms / inner->elapsed_ms);
+    }
+}
+
+static void add_loss(const struct lp_findings *findings, const struct lp_region_finding *row,
+                     const struct lp_waterfall *waterfall, struct lp_text *out)
 {
     const struct lp_waterfall_part *loss = waterfall ? largest_loss(waterfall) : NULL;
-    const struct lp_waterfall_part *profiler = waterfall ? profiler_part(waterfall) : NULL;
-    bool most = profiler && (!loss || profiler->ms > loss->ms);
+    const struct lp_profiler_cost *cost = &row->profiler;
+    double cost_ms = cost->before_ms + cost->after_ms + cost->launch_ms + cost->host_ms;
+    bool most = loss && cost_ms > loss->ms;
 
-    if (most || (profiler && profiler->ms >= PROFILER_SHARE * waterfall->elapsed_ms))
-        add_profiler(row, profiler->ms / waterfall->elapsed_ms, most, out);
+    if (most || (loss && cost_ms >= PROFILER_SHARE * waterfall->elapsed_ms))
+        add_profiler(row, cost_ms / waterfall->elapsed_ms, most, out);
     if (!loss)
         return;
-    lp_text_puts(out, waterfall->bound_reason ? " Largest part" : " Largest part above the bound");
-    lp_text_puts(out, most ? " of the program: " : ": ");
+    lp_text_printf(out, " Largest part%s%s: ", most ? " of the program" : "",
+                   waterfall->bound_reason ? "" : " above the bound");
     lp_part_name_md(loss, out);
     lp_text_puts(out, ", ");
     add_percent(out, loss->ms / waterfall->elapsed_ms);
-    lp_text_puts(out, " of a call.");
+    lp_text_puts(out, " of a call");
+    add_loss_inside(findings, loss, out);
+    lp_text_puts(out, ".");
 }
 
 /* "`LLM@decode_step` takes **1.18 ms** a call, **845 tokens/s**: 4.84x its memory-bandwidth bound
@@ -595,7 +620,7 @@ static void add_outcome(const struct lp_findings *findings, struct lp_text *out)
                        lp_bound_words(row->use.compute_floor_ms, row->use.memory_floor_ms),
                        LP_NUMBER(row->floor_call_ms, 3));
     lp_text_puts(out, ".");
-    add_loss(row, waterfall, out);
+    add_loss(findings, row, waterfall, out);
     lp_text_puts(out, "\n\n");
 }
 

@@ -78,9 +78,10 @@ static void put_amounts(struct lp_text *out, const struct lp_cause *cause)
     else
         lp_text_printf(out, " (%sx, ", LP_NUMBER(fresh->ms / base->ms, 2));
     put_calls(out, there->calls);
-    if (there->bytes > 0) {
-        lp_text_puts(out, is_about(there->calls, 1) ? " of " : " of together ");
+    if (there->bytes > 0) { /* of several sizes no mean says anything */
+        lp_text_puts(out, is_about(there->calls, 1) ? " of " : ", ");
         lp_text_size(out, there->bytes);
+        lp_text_puts(out, is_about(there->calls, 1) ? "" : " in all");
     }
     if (base->calls > 0 && fresh->calls > 0 && !is_about(fresh->calls, base->calls)) {
         lp_text_puts(out, " instead of ");

@@ -137,6 +137,24 @@ static void attention_in_separate_kernels_is_named_with_its_softmax(void **state
     llmperf_profile_free(profile);
 }
 
+/* Also where the model's lower bound of attention is that of its softmax. */
+static void a_softmax_that_is_far_from_its_bound_has_one_advice(void **state)
+{
+    llmperf_profile *profile =
+        play_steps("llama_3_8b", 8, 8 * 1024,
+                   "repeat 32\nlaunch layer_gemm duration=150000\nbegin LLM@attention\n"
+                   "launch soft_max_f32 duration=200000\nend\ndone\nwait 12000000");
+    llmperf_advice advice = LLMPERF_ADVICE_INIT;
+    int named = 0;
+
+    (void)state;
+    for (size_t i = 0; llmperf_profile_advice(profile, i, &advice) == 0; i++)
+        named += strstr(advice.text, "soft_max_f32") != NULL;
+    assert_int_equal(named, 1);
+    assert_true(find_advice(profile, "unfused_attention", &advice));
+    llmperf_profile_free(profile);
+}
+
 /* Ten blocks of one warp on 132 SMs. */
 static void a_kernel_of_few_blocks_is_limited_by_them(void **state)
 {
@@ -559,6 +577,7 @@ int main(void)
         cmocka_unit_test(a_larger_batch_costs_what_the_model_says),
         cmocka_unit_test(experts_make_a_larger_batch_expensive),
         cmocka_unit_test(attention_in_separate_kernels_is_named_with_its_softmax),
+        cmocka_unit_test(a_softmax_that_is_far_from_its_bound_has_one_advice),
         cmocka_unit_test(a_kernel_of_few_blocks_is_limited_by_them),
         cmocka_unit_test(a_waiting_rank_has_no_slow_kernels),
         cmocka_unit_test(the_bound_of_a_norm_moves_its_input_and_output),

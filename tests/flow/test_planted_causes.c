@@ -318,6 +318,8 @@ static void compare_names_a_copy_with_direction_and_size(void **state)
     (void)state;
     plant.copy_ns = 1000000;
     check_cause(&plant, "[memcpy DtoH] (new, 1 call of 25.0 MB)", 1);
+    plant.small_copies = 2;
+    check_cause(&plant, "[memcpy DtoH] (new, 3 calls, 25.0 MB in all)", 1);
 }
 
 /* 10 % of a class, which is 0.14 % of the step. */

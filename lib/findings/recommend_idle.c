@@ -139,7 +139,7 @@ static bool waits(const struct lp_stage_facts *stage, struct lp_recommendation *
             text,
             ". The mean gap of %s us is the GPU's own latency from kernel to kernel: launch fewer, "
             "larger kernels (fusion), or let the next kernel start early (CUDA graphs, "
-            "programmatic dependent launch).",
+            "programmatic dependent launch). Half as many kernels save half of it.",
             N(gap_us));
     } else {
         lp_text_puts(text, ": look for dependencies between streams, events and synchronisation "

@@ -208,23 +208,34 @@ static const char *without_words(double copies_ms, double collective_ms)
                                               : "";
 }
 
-static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                         struct lp_text *text)
+/* Time of kernels that are no collectives / bound; 0: slow_kernels() has nothing to say. */
+static double slow_ratio(const struct lp_stage_facts *stage)
 {
-    double collective_ms = fmax(0, stage->collective_ms); /* 0 for NaN */
-    double copies_ms = fmax(0, memory_copies(stage));
-    double others_ms = collective_ms + copies_ms;
+    double others_ms = fmax(0, stage->collective_ms) + fmax(0, memory_copies(stage)); /* not NaN */
     double ratio =
         others_ms > 0 ? (stage->busy_ms - others_ms) / stage->floor_ms : stage->floor_ratio;
 
-    if (names_operator(stage) || !(stage->floor_ratio >= 1.5) || !(ratio >= 1.5))
+    return !names_operator(stage) && stage->floor_ratio >= 1.5 && ratio >= 1.5 ? ratio : 0;
+}
+
+static bool dominates(const struct lp_stage_facts *stage)
+{
+    return stage->top_kernel && stage->top_kernel_ms >= 0.5 * stage->device_ms;
+}
+
+static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommendation *out,
+                         struct lp_text *text)
+{
+    double ratio = slow_ratio(stage);
+
+    if (!(ratio > 0))
         return false;
     lp_evidence_add(out, "floor_ratio", stage->floor_ratio);
     lp_evidence_add(out, "mbu", stage->mbu);
     lp_text_printf(text, "The kernels of %s run %sx slower than its %s (GPU busy time%s / bound)",
                    stage->label, N(ratio),
                    lp_bound_words(stage->compute_floor_ms, stage->memory_floor_ms),
-                   without_words(copies_ms, collective_ms));
+                   without_words(memory_copies(stage), stage->collective_ms));
     if (stage->top_class && stage->classes_ms > 0) {
         double share = stage->top_class_ms / stage->classes_ms;
 
@@ -233,6 +244,12 @@ static bool slow_kernels(const struct lp_stage_facts *stage, struct lp_recommend
                        PERCENT(share), without_nested(stage));
         lp_evidence_add_word(out, "top_class", stage->top_class);
         lp_evidence_add(out, "top_class_share", share);
+    }
+    if (dominates(stage)) {
+        lp_text_printf(text, "; one kernel, %s, is %s %% of the device time%s", stage->top_kernel,
+                       PERCENT(stage->top_kernel_ms / stage->device_ms), without_nested(stage));
+        lp_evidence_add_word(out, "kernel", stage->top_kernel);
+        lp_evidence_add(out, "kernel_share", stage->top_kernel_ms / stage->device_ms);
     }
     lp_text_puts(text, ". Look for faster kernels or libraries for these shapes.");
     return true;
@@ -579,7 +596,7 @@ static bool dominant_kernel(const struct lp_stage_facts *stage, struct lp_recomm
 {
     double share = stage->top_kernel_ms / stage->device_ms;
 
-    if (!stage->top_kernel || !(share >= 0.5) || is_explained(stage) ||
+    if (!dominates(stage) || is_explained(stage) || slow_ratio(stage) > 0 ||
         is_named(stage, stage->top_kernel) ||
         (few_blocks_speaks(stage) && strcmp(stage->narrow_name, stage->top_kernel) == 0) ||
         stage->floor_ratio <= 1.5) /* near its bound */

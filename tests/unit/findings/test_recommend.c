@@ -570,6 +570,11 @@ static void one_kernel_of_a_stage_gets_one_advice(void **state)
     stage.elapsed_calls = 100;
     assert_says(&stage, "slow_operator", 400, "Most of it is gemv<float>, 32 x 250 us");
     stage.worst = NULL;
+    stage.floor_ratio = 3;
+    stage.floor_ms = 300;
+    assert_says(&stage, "slow_kernels", 525,
+                "; one kernel, gemv<float>, is 80.0 % of the device time. Look for faster kernels");
+    stage.floor_ratio = stage.floor_ms = NAN;
     stage.top_kernel = stage.softmax = "soft_max";
     stage.softmax_ms = 720;
     stage.softmax_calls = 3200;

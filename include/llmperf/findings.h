@@ -76,7 +76,7 @@ typedef struct llmperf_stage {
     double mfu_elapsed; /**< MFU: model FLOPs / (elapsed time x peak), 0 to 1. Elapsed is the longer
                            of host time and device busy time; of active_ms where that is known */
     double mbu_elapsed; /**< MBU: bytes / (elapsed time x bandwidth), 0 to 1 */
-    double time_ms;     /**< time per call on `clock`, mean; without a first call that is warm-up */
+    double time_ms;     /**< time per call on `clock`, mean; without warm-up */
     double active_ms;   /**< time in which at least one call was in progress, on host or device */
     uint32_t clock;     /**< LLMPERF_CLOCK_… */
     uint32_t reserved2; /**< 0 */
@@ -111,7 +111,8 @@ typedef struct llmperf_advice {
     double saving_ms;  /**< possible saving, all calls together: an upper limit; NaN: not known */
     uint64_t evidence; /**< number of rows of llmperf_profile_evidence() */
     uint32_t severity; /**< LLMPERF_SEVERITY_… */
-    uint32_t reserved; /**< 0 */
+    uint32_t once; /**< 1: saved once per process start, not in each call: compare saving_ms with
+                      that of no other advice */
     double saving_call_ms; /**< saving_ms / calls of the stage; NaN: not known, or saved once */
     double mended_tokens_per_s; /**< tokens/s of the stage if this alone was mended; NaN: not
                                    known */

@@ -459,14 +459,15 @@ typedef struct llmperf_iteration {
 } llmperf_iteration;
 #define LLMPERF_ITERATION_INIT LLMPERF_INIT(llmperf_iteration)
 
-/** Distribution of one quantity of a stage over its iterations. */
+/** Distribution of one quantity of a stage over its iterations after warm-up, or over those of
+ * warm-up. */
 typedef struct llmperf_iteration_stats {
     size_t struct_size;
     const char *region;   /**< path of the stage */
     const char *quantity; /**< a time of llmperf_iteration without "_ms" ("wall", "span"), or a
                              kernel class */
     uint32_t is_class;    /**< 1: quantity is a kernel class */
-    uint32_t reserved;    /**< 0 */
+    uint32_t warm_up;     /**< 1: of the iterations that are warm-up; they are in no other row */
     uint64_t count; /**< iterations that have the quantity; a class without kernels in an iteration
                        counts as 0 ms there */
     double sum_ms;  /**< sum */
@@ -478,8 +479,8 @@ typedef struct llmperf_iteration_stats {
     double p95_ms;  /**< 95th percentile, within 2 %; NaN below 20 calls */
     double p99_ms;  /**< 99th percentile, within 2 %; NaN below 100 calls */
     uint64_t
-        estimate_calls; /**< tier light: calls that estimate_ms is the mean of, all but the first
-                           and those in triggered windows; LLMPERF_UNKNOWN: not sampled */
+        estimate_calls; /**< tier light: calls that estimate_ms is the mean of, all but the first,
+                           warm-up and those in triggered windows; LLMPERF_UNKNOWN: not sampled */
     uint64_t estimate_collected; /**< the collected ones among them */
     double estimate_ms; /**< mean of all these calls, estimated: each collected call is weighted
                            by the number of calls for which it was chosen at random */

@@ -17,7 +17,8 @@
 #define NOISY_SHARE   0.25 /* the same for those that may be chance */
 #define CALL_SHARE    0.5  /* of a change that a driver call is named for */
 #define REPLACED_MOST 64
-#define WARM_UP_SHARE 0.02 /* the same for a first call and the time of the stage */
+#define WARM_UP_SHARE 0.02 /* the same for warm-up and the time of the stage */
+#define CLOCK_MS      1e-6 /* no clock shows less */
 
 /* Sums over the runs of a side; ms of a run that lacks the part is 0. */
 struct sums {
@@ -187,7 +188,7 @@ static int add_driver_calls(struct builder *builder, size_t side,
                             const struct lp_findings *findings, const char *path)
 {
     const struct lp_stage_iterations *stage = lp_findings_iterations(findings, path);
-    double calls = (double)stage->times[LP_TIME_ELAPSED].count;
+    double calls = lp_all_calls(stage, LP_TIME_ELAPSED);
     int status = 0;
 
     for (size_t i = 0; status == 0 && i < lp_row_count(findings->profile, LP_ROW_HOST_CALL); i++) {
@@ -364,7 +365,7 @@ static struct lp_compare_mean elapsed_of(const struct lp_compare_runs *runs, con
     for (size_t i = 0; i < runs->count; i++) {
         const struct lp_findings *findings = findings_of(runs, i);
         const struct lp_stage_iterations *stage = lp_findings_iterations(findings, path);
-        double calls = lp_steady_count(stage, LP_TIME_ELAPSED);
+        double calls = (double)stage->times[LP_TIME_ELAPSED].count;
 
         add_run(&mean, &sums, waterfall_of(findings, path)->elapsed_ms,
                 lp_steady_error(stage, LP_TIME_ELAPSED), calls);
@@ -373,8 +374,8 @@ static struct lp_compare_mean elapsed_of(const struct lp_compare_runs *runs, con
     return mean;
 }
 
-/* What the first call takes above the others; 0: no warm-up. */
-static struct lp_compare_mean first_of(const struct lp_compare_runs *runs, const char *path)
+/* What the calls of warm-up take above the others; 0: no warm-up. */
+static struct lp_compare_mean warm_up_of(const struct lp_compare_runs *runs, const char *path)
 {
     struct lp_compare_mean mean = { 0 };
     struct sums sums = { 0 };
@@ -382,10 +383,10 @@ static struct lp_compare_mean first_of(const struct lp_compare_runs *runs, const
     for (size_t i = 0; i < runs->count; i++) {
         const struct lp_stage_iterations *stage =
             lp_findings_iterations(findings_of(runs, i), path);
-        double steady_ms =
-            lp_steady_sum(stage, LP_TIME_WALL) / lp_steady_count(stage, LP_TIME_WALL);
+        const struct lp_warm_up_time *warm_up = &stage->warm_up[LP_TIME_WALL];
+        double steady_ms = (double)warm_up->calls * stage->times[LP_TIME_WALL].mean_ms;
 
-        add_run(&mean, &sums, stage->warms_up ? stage->first.wall_ms - steady_ms : 0, NAN, 1);
+        add_run(&mean, &sums, warm_up->calls > 0 ? warm_up->ms - steady_ms : 0, NAN, 1);
     }
     mean.total_ms = mean.mean_ms;
     return mean;
@@ -395,8 +396,9 @@ static void settle_change(struct lp_stage_change *change, double threshold_ms)
 {
     change->change_ms = change->fresh.mean_ms - change->base.mean_ms;
     change->noise_ms = lp_compare_noise(&change->base, &change->fresh);
-    change->significant = isnan(change->noise_ms) ? fabs(change->change_ms) > threshold_ms
-                                                  : fabs(change->change_ms) > change->noise_ms;
+    change->significant = isnan(change->noise_ms)
+                              ? fabs(change->change_ms) > threshold_ms
+                              : fabs(change->change_ms) > fmax(change->noise_ms, CLOCK_MS);
 }
 
 static int put_change(struct lp_comparison *out, struct lp_stage_change *change)
@@ -412,8 +414,8 @@ static int put_first_call(struct lp_comparison *out, const struct builder *build
     const struct lp_stage_change *all = &builder->change;
     struct lp_stage_change first = { .region = all->region, .first_call = true };
 
-    first.base = first_of(builder->sides[0], all->region);
-    first.fresh = first_of(builder->sides[1], all->region);
+    first.base = warm_up_of(builder->sides[0], all->region);
+    first.fresh = warm_up_of(builder->sides[1], all->region);
     settle_change(&first, WARM_UP_SHARE * fmin(all->base.total_ms, all->fresh.total_ms));
     first.total_ms = first.change_ms;
     return first.significant ? put_change(out, &first) : 0;

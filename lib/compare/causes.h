@@ -38,7 +38,7 @@ struct lp_cause {
  * marked on both sides: time from the first to the last work of the GPUs, of the whole run. */
 struct lp_stage_change {
     const char *region; /* path; "": the whole run */
-    bool first_call;    /* base and fresh: first call - mean of the others; no causes */
+    bool first_call;    /* base and fresh: warm-up - as many of the later calls; no causes */
     struct lp_compare_mean base, fresh;
     double change_ms;
     double noise_ms;    /* as in lp_compare_row */

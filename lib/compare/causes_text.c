@@ -145,9 +145,9 @@ static void put_relative(struct lp_text *out, double base_ms, double fresh_ms)
 static void put_first_call(struct lp_text *out, const struct lp_stage_change *change)
 {
     lp_text_printf(out,
-                   "The first call of %s is %s ms %s: it takes %s ms more than the later calls, "
-                   "in base %s ms (warm-up: compilation, autotuning, allocation, loading of "
-                   "modules)",
+                   "The warm-up of %s is %s ms %s: its first calls take %s ms more than the later "
+                   "ones, in base %s ms (compilation, autotuning, allocation, loading of modules; "
+                   "once per process start)",
                    label_of(change->region), LP_NUMBER(fabs(change->change_ms), 4),
                    change->change_ms > 0 ? "slower" : "faster", LP_NUMBER(change->fresh.mean_ms, 4),
                    LP_NUMBER(change->base.mean_ms, 4));
@@ -319,9 +319,8 @@ void lp_causes_md(const struct lp_comparison *comparison, struct lp_text *out)
                       "---: | ---: | ---: |\n");
     for (size_t i = 0; i < comparison->changes.count; i++)
         put_rows(out, comparison, &comparison->changes.items[i]);
-    lp_text_puts(out, "\nMeans per call of the stage, without a first call that is warm-up; where "
-                      "no stage is marked, "
-                      "sums of the run.\n");
+    lp_text_puts(out, "\nMeans per call of the stage, without warm-up; where "
+                      "no stage is marked, sums of the run.\n");
 }
 
 /* JSON */

@@ -29,7 +29,7 @@ static int find_around(struct lp_compare_reader *reader, size_t at,
     return 0;
 }
 
-/* Without a first call that is warm-up: it would hide every other difference. */
+/* Without warm-up: it would hide every other difference. */
 static struct lp_compare_mean mean_of(const struct lp_compare_reader *reader,
                                       const struct lp_region_finding *region)
 {
@@ -38,17 +38,18 @@ static struct lp_compare_mean mean_of(const struct lp_compare_reader *reader,
     double n = (double)stats->instances, mean_ms = stats->wall_sum_ms / n;
     double std_ms = stats->wall_std_ms, total_ms = stats->wall_sum_ms;
     struct lp_compare_mean mean;
-    bool warms_up = stage && stage->warms_up && n > 1 && reader->members.processes.count == 1;
+    bool warms_up =
+        stage && stage->warm_up[LP_TIME_WALL].calls > 0 && reader->members.processes.count == 1;
 
     if (stage && region->clock == LLMPERF_CLOCK_DEVICE) {
-        n = lp_steady_count(stage, LP_TIME_ELAPSED);
-        mean_ms = lp_steady_sum(stage, LP_TIME_ELAPSED) / n;
-        std_ms = lp_steady_std(stage, LP_TIME_ELAPSED);
+        n = (double)stage->times[LP_TIME_ELAPSED].count;
+        mean_ms = stage->times[LP_TIME_ELAPSED].sum_ms / n;
+        std_ms = stage->times[LP_TIME_ELAPSED].std_ms;
         total_ms = region->active_ms;
     } else if (warms_up) {
-        std_ms = lp_std_without(n, mean_ms, std_ms, stage->first.wall_ms);
-        mean_ms = (stats->wall_sum_ms - stage->first.wall_ms) / (n - 1);
-        n--;
+        n = (double)stage->times[LP_TIME_WALL].count;
+        mean_ms = stage->times[LP_TIME_WALL].mean_ms;
+        std_ms = stage->times[LP_TIME_WALL].std_ms;
     }
     mean = (struct lp_compare_mean){ .mean_ms = mean_ms,
                                      .error_ms = n > 1 ? std_ms / sqrt(n) : (double)NAN,

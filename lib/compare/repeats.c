@@ -290,6 +290,8 @@ static int read_iterations(struct reader *reader, size_t run)
         struct numbers numbers = { .weight = 0 };
 
         llmperf_profile_iteration_stats(profile, i, &stats);
+        if (stats.warm_up)
+            continue;
         subject.region = stats.region;
         subject.time = stats.quantity;
         subject.is_class = stats.is_class != 0;

@@ -69,7 +69,9 @@ static int put_iteration(struct lp_compare_reader *reader, size_t place,
     const char *quantity = stats->is_class ? stats->quantity : LP_COMPARE_ALL;
     const struct lp_compare_key key = { stats->region, quantity, LP_COMPARE_JOB, 0 };
     struct lp_compare_value *value = lp_compare_value_of(reader, &key);
-    bool sampled = stats->count < reader->places.items[place].instances;
+    const struct lp_stage_iterations *all = lp_findings_iterations(reader->findings, stats->region);
+    bool sampled = stats->count + (all ? all->warm_up[LP_TIME_BUSY].calls : 0) <
+                   reader->places.items[place].instances;
     struct lp_compare_mean stage;
 
     if (!value)
@@ -98,7 +100,7 @@ int lp_compare_put_iterations(struct lp_compare_reader *reader)
 
         llmperf_profile_iteration_stats(reader->profile, i, &stats);
         place = lp_compare_find_place(reader, stats.region, false);
-        if ((stats.is_class || is_busy(&stats)) && place != SIZE_MAX &&
+        if (!stats.warm_up && (stats.is_class || is_busy(&stats)) && place != SIZE_MAX &&
             reader->places.items[place].processes == 1)
             status = put_iteration(reader, place, &stats);
     }

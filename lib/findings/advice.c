@@ -141,6 +141,8 @@ static void set_times(const struct lp_findings *findings, const struct lp_region
     facts->busy_ms = device ? stats->gpu_busy_ms : NAN;
     facts->wall_p50_ms = whole ? stats->wall_p50_ms : NAN;
     facts->wall_p99_ms = whole ? stats->wall_p99_ms : NAN;
+    facts->steady_calls = (double)stats->instances;
+    facts->steady_ms = stats->wall_mean_ms;
     facts->kernel_ms = device ? stats->kernel_ms : NAN;
     facts->kernel_count = device && whole ? (double)stats->kernel_count : NAN;
     facts->memcpy_ms = device ? stats->memcpy_ms : NAN;
@@ -169,10 +171,11 @@ static double part_of(const struct lp_findings *findings, const llmperf_region_s
 static double usual_sum(const struct lp_stage_iterations *stage, const struct lp_stage_facts *facts,
                         enum lp_iteration_time time)
 {
-    double sum = lp_steady_sum(stage, time);
+    double sum = stage->times[time].sum_ms;
 
-    return lp_has_tail(facts) ? fmin(sum, stage->times[time].p50_ms * lp_steady_count(stage, time))
-                              : sum;
+    return lp_has_tail(facts)
+               ? fmin(sum, stage->times[time].p50_ms * (double)stage->times[time].count)
+               : sum;
 }
 
 static double less(double ms, double part_ms)
@@ -190,15 +193,30 @@ static void leave_out_profiler(const struct lp_profiler_cost *cost, double calls
     facts->idle_host_ms = less(facts->idle_host_ms, calls * cost->host_ms);
 }
 
+static void leave_out_warm_up(const struct lp_stage_iterations *stage, struct lp_stage_facts *facts)
+{
+    const llmperf_iteration_stats *wall = &stage->times[LP_TIME_WALL];
+
+    facts->warm_up_calls = (double)stage->warm_up[LP_TIME_WALL].calls;
+    facts->warm_up_ms = stage->warm_up[LP_TIME_WALL].ms;
+    facts->wall_p50_ms = wall->p50_ms;
+    facts->wall_p99_ms = wall->p99_ms;
+    facts->steady_calls = (double)wall->count;
+    facts->steady_ms = wall->mean_ms;
+}
+
 static void set_iterations(const struct lp_findings *findings,
                            const struct lp_region_finding *region, struct lp_stage_facts *facts)
 {
     const llmperf_region_stats *stats = &region->stats;
     const struct lp_stage_iterations *stage = lp_findings_iterations(findings, facts->region);
+    uint64_t all = lp_stage_sum_of(findings, stats->path, -1).instances;
     double part = part_of(findings, stats, -1);
 
+    /* Those of warm-up would lose as much. */
+    if (stage && stage->times[LP_TIME_ELAPSED].count > 0)
+        part *= lp_all_calls(stage, LP_TIME_ELAPSED) / (double)stage->times[LP_TIME_ELAPSED].count;
     facts->step_ms = facts->span_ms = facts->before_ms = facts->after_ms = NAN;
-    facts->first_ms = facts->steady_ms = NAN;
     facts->idle_ms = facts->idle_launch_ms = facts->idle_host_ms = facts->idle_wait_ms = NAN;
     if (lp_findings_overlaps(findings,
                              facts->region)) { /* wall times of concurrent calls overlap */
@@ -206,20 +224,21 @@ static void set_iterations(const struct lp_findings *findings,
         facts->wall_ratio = facts->floor_ratio;
         return;
     }
+    if (stage && !isnan(facts->wall_ms) && stats->instances == all)
+        leave_out_warm_up(stage, facts);
     if (!stage || lp_counters_delay(findings->profile))
         return;
-    facts->step_ms = part * (stage->sampled ? stage->times[LP_TIME_WALL].sum_ms
-                                            : lp_steady_sum(stage, LP_TIME_ELAPSED));
+    facts->step_ms = stage->sampled ? part_of(findings, stats, -1) * lp_all_sum(stage, LP_TIME_WALL)
+                                    : part * stage->times[LP_TIME_ELAPSED].sum_ms;
     facts->before_ms = part * usual_sum(stage, facts, LP_TIME_BEFORE);
     facts->after_ms = part * usual_sum(stage, facts, LP_TIME_AFTER);
-    facts->span_ms = part * lp_steady_sum(stage, LP_TIME_SPAN);
+    facts->span_ms = part * stage->times[LP_TIME_SPAN].sum_ms;
     facts->idle_launch_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_LAUNCH);
     facts->idle_host_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_HOST);
     facts->idle_wait_ms = part * usual_sum(stage, facts, LP_TIME_IDLE_WAIT);
     facts->idle_ms = facts->idle_launch_ms + facts->idle_host_ms + facts->idle_wait_ms;
-    leave_out_profiler(&region->profiler, part * lp_steady_count(stage, LP_TIME_ELAPSED), facts);
-    facts->first_ms = stage->warms_up ? stage->first.wall_ms : (double)NAN;
-    facts->steady_ms = lp_steady_sum(stage, LP_TIME_WALL) / lp_steady_count(stage, LP_TIME_WALL);
+    leave_out_profiler(&region->profiler, part * (double)stage->times[LP_TIME_ELAPSED].count,
+                       facts);
 }
 
 /* They wait for other ranks: no lower bound of their own work says how long they take. */
@@ -447,7 +466,7 @@ static void add_stage(const struct lp_findings *findings, const llmperf_region_s
     const struct lp_stage_iterations *iterations = lp_findings_iterations(findings, stage->path);
 
     run->marked = true;
-    if ((iterations && iterations->warms_up) || stage->instances == 0 ||
+    if ((iterations && iterations->warm_up[LP_TIME_WALL].calls > 0) || stage->instances == 0 ||
         stage->instances >= CALLS_LEAST || !(stage->wall_sum_ms > run->rare_ms))
         return;
     run->rare_stage = stage->label;

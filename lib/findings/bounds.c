@@ -109,17 +109,17 @@ static void measure(const struct lp_findings *findings, const struct lp_stage_it
     struct lp_time_spent *spent = &region->spent;
     struct lp_stage_sum all = lp_stage_sum_of(findings, region->stats.path, -1);
     double part = all.instances > 0 ? (double)region->stats.instances / (double)all.instances : 1;
-    double busy_ms = part * lp_steady_sum(stage, LP_TIME_BUSY);
-    double calls = lp_steady_count(stage, LP_TIME_ELAPSED);
+    double busy_ms = part * stage->times[LP_TIME_BUSY].sum_ms;
+    double calls = (double)stage->times[LP_TIME_ELAPSED].count;
     double rank_ms = lp_ranks_waiting(&findings->ranks, region->stats.path, region->stats.device);
 
-    spent->elapsed_ms = part * lp_steady_sum(stage, LP_TIME_ELAPSED);
+    spent->elapsed_ms = part * stage->times[LP_TIME_ELAPSED].sum_ms;
     spent->launch_ms =
-        part * (lp_steady_sum(stage, LP_TIME_IDLE_LAUNCH) - calls * region->profiler.launch_ms);
-    spent->gaps_ms = part * lp_steady_sum(stage, LP_TIME_IDLE_WAIT);
+        part * (stage->times[LP_TIME_IDLE_LAUNCH].sum_ms - calls * region->profiler.launch_ms);
+    spent->gaps_ms = part * stage->times[LP_TIME_IDLE_WAIT].sum_ms;
     spent->host_ms =
-        part * (lp_steady_sum(stage, LP_TIME_BEFORE) + lp_steady_sum(stage, LP_TIME_AFTER) +
-                lp_steady_sum(stage, LP_TIME_IDLE_HOST) -
+        part * (stage->times[LP_TIME_BEFORE].sum_ms + stage->times[LP_TIME_AFTER].sum_ms +
+                stage->times[LP_TIME_IDLE_HOST].sum_ms -
                 calls * (region->profiler.before_ms + region->profiler.after_ms +
                          region->profiler.host_ms));
     spent->collective_ms = fmin(busy_ms, collectives_of(findings, &region->stats));
@@ -138,8 +138,8 @@ static void set_bound(const struct lp_findings *findings, struct lp_region_findi
     const struct lp_stage_iterations *stage = lp_findings_iterations(findings, region->stats.path);
     uint32_t bound;
 
-    if (stage && !stage->overlaps && lp_steady_sum(stage, LP_TIME_SPAN) > 0 &&
-        lp_steady_sum(stage, LP_TIME_ELAPSED) > 0)
+    if (stage && !stage->overlaps && stage->times[LP_TIME_SPAN].sum_ms > 0 &&
+        stage->times[LP_TIME_ELAPSED].sum_ms > 0)
         measure(findings, stage, region);
     bound = bound_of_time(&region->spent);
     if (bound != LLMPERF_BOUND_UNKNOWN) {

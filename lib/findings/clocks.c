@@ -12,19 +12,19 @@
 /* Calls of several threads at a time: more than calls that only touch. */
 #define AT_ONCE 1.05
 
-/* Host time per call, of the calls that have an elapsed time; NaN: not known. */
+/* Host time of the calls that have an elapsed time; NaN: not known. */
 static double wall_of_collected(const struct lp_findings *findings,
                                 const struct lp_stage_iterations *stage)
 {
     const struct lp_region_finding *first = lp_rows_of(findings, stage->region);
     double sum_ms = 0;
 
-    if (stage->times[LP_TIME_WALL].count == stage->times[LP_TIME_ELAPSED].count)
-        return stage->times[LP_TIME_WALL].mean_ms;
+    if (lp_all_calls(stage, LP_TIME_WALL) == lp_all_calls(stage, LP_TIME_ELAPSED))
+        return lp_all_sum(stage, LP_TIME_WALL);
     for (const struct lp_region_finding *row = first; row; row = lp_rows_next(findings, row))
         if (row == first || row->stats.process_id != row[-1].stats.process_id)
             sum_ms += row->stats.collected_wall_ms;
-    return sum_ms / (double)stage->times[LP_TIME_ELAPSED].count;
+    return sum_ms;
 }
 
 /* Does the device end its work after the host left the region? Then a call takes its elapsed time.
@@ -32,14 +32,14 @@ static double wall_of_collected(const struct lp_findings *findings,
 static bool is_launched_ahead(const struct lp_findings *findings,
                               const struct lp_stage_iterations *stage)
 {
-    const llmperf_iteration_stats *elapsed = &stage->times[LP_TIME_ELAPSED];
+    double calls = lp_all_calls(stage, LP_TIME_ELAPSED), spans = lp_all_calls(stage, LP_TIME_SPAN);
 
-    return findings->device_known && elapsed->count > 0 && stage->times[LP_TIME_SPAN].count > 0 &&
-           elapsed->mean_ms - stage->times[LP_TIME_AFTER].mean_ms >
+    return findings->device_known && calls > 0 && spans > 0 &&
+           lp_all_sum(stage, LP_TIME_ELAPSED) - calls * lp_all_sum(stage, LP_TIME_AFTER) / spans >
                LAUNCHED_AHEAD * wall_of_collected(findings, stage);
 }
 
-/* first_ms: what the first call adds to call_ms */
+/* first_ms: what the first calls add to call_ms */
 static void set_active(struct lp_region_finding *region, bool overlaps, double first_ms)
 {
     const llmperf_region_stats *stats = &region->stats;
@@ -58,26 +58,36 @@ static void set_active(struct lp_region_finding *region, bool overlaps, double f
         region->collected_ms = NAN;
 }
 
-/* Warm-up is not part of what a call takes. With several calls at a time, or of several processes,
- * what the first call took from the others is not known. */
-static void leave_out_warm_up(struct lp_region_finding *region,
-                              const struct lp_stage_iterations *stage, size_t processes)
+/* Warm-up is not part of what a call takes. Several processes have had the same share of it. With
+ * several calls at a time, what it took from the others is not known. */
+static void leave_out_warm_up(const struct lp_findings *findings, struct lp_region_finding *region,
+                              const struct lp_stage_iterations *stage, double processes)
 {
     enum lp_iteration_time time =
         region->clock == LLMPERF_CLOCK_DEVICE ? LP_TIME_ELAPSED : LP_TIME_WALL;
-    const llmperf_iteration *first = &stage->first;
-    double first_ms = time == LP_TIME_ELAPSED ? first->elapsed_ms : first->wall_ms;
+    const llmperf_iteration_stats *steady = &stage->times[time];
+    const struct lp_warm_up_time *wall = &stage->warm_up[LP_TIME_WALL];
+    /* Its other calls are known by their host time. */
+    const struct lp_warm_up_time *warm_up =
+        stage->warm_up[time].calls == wall->calls ? &stage->warm_up[time] : wall;
+    double calls = (double)wall->calls / processes, part;
 
-    if (!stage->warms_up || processes > 1 || region->at_once > 1 || isnan(first_ms) ||
-        !(lp_steady_count(stage, time) > 0))
+    if (calls == 0 || region->at_once > 1 || steady->count == 0)
         return;
-    region->warm_up_ms = first_ms;
-    if (!(region->call_error.low < 1)) /* an estimate is without the first call */
-        region->call_ms = lp_steady_sum(stage, time) / lp_steady_count(stage, time);
-    region->variation = lp_variation(lp_steady_std(stage, time), region->call_ms);
-    if (first->tokens != LLMPERF_UNKNOWN && first->tokens < region->stats.tokens)
-        region->tokens_per_s =
-            1e3 * (double)(region->stats.tokens - first->tokens) / (region->active_ms - first_ms);
+    part = calls / (double)region->stats.instances;
+    region->warm_up_calls = (uint64_t)(calls + 0.5);
+    region->warm_up_ms = warm_up->ms / processes;
+    if (!(region->call_error.low < 1)) /* an estimate is without warm-up */
+        region->call_ms *= steady->mean_ms * lp_all_calls(stage, time) / lp_all_sum(stage, time);
+    region->variation = lp_variation(steady->std_ms, steady->mean_ms);
+    if (stage->first.tokens != LLMPERF_UNKNOWN && region->warm_up_calls == 1)
+        part = (double)stage->first.tokens / (double)region->stats.tokens;
+    if (region->stats.tokens != LLMPERF_UNKNOWN && part < 1)
+        region->tokens_per_s = 1e3 * (1 - part) * (double)region->stats.tokens /
+                               (region->active_ms - region->warm_up_ms);
+    if (lp_stage_sum_of(findings, stage->region, -1).rows == 1 &&
+        stage->times[LP_TIME_BUSY].count > 0)
+        region->busy_share = stage->times[LP_TIME_BUSY].mean_ms / region->call_ms;
 }
 
 static void set_rate(const struct lp_findings *findings, struct lp_region_finding *region,
@@ -94,6 +104,16 @@ static void set_rate(const struct lp_findings *findings, struct lp_region_findin
             : LLMPERF_RATE_STAGE;
 }
 
+/* What the calls that an estimate is without take above it: warm-up, or the first one. */
+static double apart_ms(const struct lp_stage_iterations *stage)
+{
+    const struct lp_warm_up_time *warm_up = &stage->warm_up[LP_TIME_WALL];
+    double estimate_ms = stage->times[LP_TIME_ELAPSED].estimate_ms;
+
+    return warm_up->calls > 1 ? warm_up->ms - (double)warm_up->calls * estimate_ms
+                              : stage->first.elapsed_ms - estimate_ms;
+}
+
 static void set_clock(const struct lp_findings *findings, struct lp_region_finding *region)
 {
     const llmperf_region_stats *stats = &region->stats;
@@ -101,14 +121,15 @@ static void set_clock(const struct lp_findings *findings, struct lp_region_findi
     bool ahead = stage && is_launched_ahead(findings, stage);
     const llmperf_iteration_stats *elapsed = stage ? &stage->times[LP_TIME_ELAPSED] : NULL;
     bool estimated = ahead && stage->sampled && !isnan(elapsed->estimate_low_ms);
-    double first_ms = estimated ? stage->first.elapsed_ms - elapsed->estimate_ms : 0;
+    double first_ms = estimated ? apart_ms(stage) : 0;
 
     region->warm_up_ms = NAN;
     region->clock = ahead ? LLMPERF_CLOCK_DEVICE : LLMPERF_CLOCK_HOST;
-    region->call_ms = estimated              ? elapsed->estimate_ms
-                      : ahead                ? elapsed->mean_ms
-                      : stats->instances > 0 ? stats->wall_mean_ms
-                                             : (double)NAN;
+    region->call_ms =
+        estimated ? elapsed->estimate_ms
+        : ahead   ? lp_all_sum(stage, LP_TIME_ELAPSED) / lp_all_calls(stage, LP_TIME_ELAPSED)
+        : stats->instances > 0 ? stats->wall_mean_ms
+                               : (double)NAN;
     region->call_error =
         ahead && stats->skipped_fraction > 0
             ? lp_error_of(elapsed->estimate_ms, elapsed->estimate_low_ms, elapsed->estimate_high_ms)
@@ -120,7 +141,8 @@ static void set_clock(const struct lp_findings *findings, struct lp_region_findi
         region->busy_share = lp_collected_busy_ms(stats) / region->collected_ms;
     set_rate(findings, region, stage && stage->overlaps);
     if (stage)
-        leave_out_warm_up(region, stage, lp_stage_sum_of(findings, stats->path, -1).processes);
+        leave_out_warm_up(findings, region, stage,
+                          (double)lp_stage_sum_of(findings, stats->path, -1).processes);
 }
 
 void lp_clocks_set(struct lp_findings *findings)

@@ -97,14 +97,14 @@ static int add_waiting(struct lp_cost_centres *centres, const struct lp_findings
 
     if (stage && stage->overlaps)
         return 0;
-    if (!stage || stage->times[LP_TIME_SPAN].count == 0)
+    if (!stage || lp_all_calls(stage, LP_TIME_SPAN) == 0)
         return add(centres, stats->label, "GPU idle", IDLE, scale * idle_ms);
     if ((status = add(centres, stats->label, "GPU idle, waiting for the host to launch",
-                      IDLE_LAUNCH, scale * stage->times[LP_TIME_IDLE_LAUNCH].sum_ms)) < 0 ||
+                      IDLE_LAUNCH, scale * lp_all_sum(stage, LP_TIME_IDLE_LAUNCH))) < 0 ||
         (status = add(centres, stats->label, "GPU idle, waiting for other work of the host",
-                      IDLE_HOST, scale * stage->times[LP_TIME_IDLE_HOST].sum_ms)) < 0 ||
+                      IDLE_HOST, scale * lp_all_sum(stage, LP_TIME_IDLE_HOST))) < 0 ||
         (status = add(centres, stats->label, "gaps between dependent kernels", IDLE_GAPS,
-                      scale * stage->times[LP_TIME_IDLE_WAIT].sum_ms)) < 0)
+                      scale * lp_all_sum(stage, LP_TIME_IDLE_WAIT))) < 0)
         return status;
     return add(centres, stats->label, "host work before and after the GPU work", IDLE_HOST,
                stage->host_ms);

@@ -34,8 +34,7 @@ static bool overlaps(const struct lp_findings *findings, const struct lp_stage_i
     for (const struct lp_region_finding *row = lp_rows_of(findings, stage->region); row;
          row = lp_rows_next(findings, row))
         busy_ms += fmax(0, row->stats.gpu_busy_ms); /* NaN counts as 0 */
-    return busy_ms > 0 && stage->times[LP_TIME_BUSY].count > 0 &&
-           stage->times[LP_TIME_BUSY].sum_ms > OVERLAP * busy_ms;
+    return busy_ms > 0 && lp_all_sum(stage, LP_TIME_BUSY) > OVERLAP * busy_ms;
 }
 
 /* Was a sample of whole calls collected? True if calls have device times, or if none of the stage's
@@ -45,7 +44,7 @@ static bool has_chosen_calls(const struct lp_findings *findings,
 {
     const struct lp_region_finding *row = lp_rows_of(findings, stage->region);
 
-    return stage->times[LP_TIME_BUSY].count > 0 || (row && row->stats.skipped_fraction >= 1);
+    return lp_all_calls(stage, LP_TIME_BUSY) > 0 || (row && row->stats.skipped_fraction >= 1);
 }
 
 static void mark_sampled(struct lp_findings *findings)
@@ -72,9 +71,9 @@ static uint64_t collected_calls_of(const struct lp_findings *findings,
         return stats->instances - stats->window_instances;
     if (stats->skipped_fraction >= 1)
         return 0;
-    return stage && stage->times[LP_TIME_BUSY].count > 0 &&
+    return stage && lp_all_calls(stage, LP_TIME_BUSY) > 0 &&
                    lp_stage_sum_of(findings, stats->path, -1).processes == 1
-               ? stage->times[LP_TIME_BUSY].count
+               ? (uint64_t)lp_all_calls(stage, LP_TIME_BUSY)
                : LLMPERF_UNKNOWN;
 }
 

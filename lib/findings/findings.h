@@ -61,9 +61,10 @@ struct lp_region_finding {
     double floor_call_ms;          /* lower bound (roofline) on the device time of a call */
     double flops_call, bytes_call; /* per call */
     struct lp_profiler_cost profiler;
-    uint32_t clock;    /* LLMPERF_CLOCK_…: of call_ms */
-    double call_ms;    /* time of a call, mean; without warm_up_ms */
-    double warm_up_ms; /* time of the first call, if that is warm-up that call_ms leaves out */
+    uint32_t clock;         /* LLMPERF_CLOCK_…: of call_ms */
+    double call_ms;         /* time of a call, mean; without warm_up_ms */
+    uint64_t warm_up_calls; /* first calls that are warm-up; 0: none are known */
+    double warm_up_ms;      /* their time, which call_ms leaves out; NaN: there are none */
     struct lp_interval busy_error, call_error; /* of device busy time and of call_ms, because calls
                                                   are sampled; 1: there is none */
     double active_ms;                          /* time in which at least one call was in progress */

@@ -54,7 +54,7 @@ static const char *why_unknown(const struct lp_findings *findings)
  * launch by launch or node by node. */
 static void place(struct lp_profiler_cost *cost, const struct lp_stage_iterations *stage)
 {
-    double calls = lp_steady_count(stage, LP_TIME_ELAPSED);
+    double calls = (double)stage->times[LP_TIME_ELAPSED].count;
     double left = fmax(cost->call_ms, 0);
     struct {
         enum lp_iteration_time time;
@@ -65,31 +65,37 @@ static void place(struct lp_profiler_cost *cost, const struct lp_stage_iteration
                    { LP_TIME_AFTER, &cost->after_ms } };
 
     for (size_t i = 0; i < LP_LENGTH(places); i++) {
-        double room = fmax(lp_steady_sum(stage, places[i].time) / calls, 0);
+        double room = fmax(stage->times[places[i].time].sum_ms / calls, 0);
 
         *places[i].ms = fmin(left, room);
         left -= *places[i].ms;
     }
 }
 
-/* Collected calls compared with the others, both without the first: the two that this needs at
- * least are too few to say how much calls vary. */
+/* Collected calls compared with the others, both without warm-up and the first: the two that this
+ * needs at least are too few to say how much calls vary. */
 static bool measure(const struct lp_region_finding *region, const struct lp_stage_iterations *stage,
                     struct lp_profiler_cost *cost)
 {
     const llmperf_region_stats *stats = &region->stats;
-    bool first = !isnan(stage->first.elapsed_ms); /* collected */
-    double count = (double)stage->times[LP_TIME_ELAPSED].count - first;
-    double others = (double)(stats->instances - stats->window_instances) - count - 1;
-    double collected_ms = stats->collected_wall_ms - (first ? stage->first.wall_ms : 0);
-    double others_ms = stats->wall_sum_ms - stats->window_ms - stage->first.wall_ms - collected_ms;
+    struct lp_warm_up_time all = stage->warm_up[LP_TIME_WALL];
+    struct lp_warm_up_time apart = stage->warm_up[LP_TIME_ELAPSED]; /* collected */
+
+    if (all.calls <= 1) {
+        all = (struct lp_warm_up_time){ 1, stage->first.wall_ms };
+        apart = isnan(stage->first.elapsed_ms) ? (struct lp_warm_up_time){ 0, 0 } : all;
+    }
+    double count = lp_all_calls(stage, LP_TIME_ELAPSED) - (double)apart.calls;
+    double others = (double)(stats->instances - stats->window_instances - all.calls) - count;
+    double collected_ms = stats->collected_wall_ms - apart.ms;
+    double others_ms = stats->wall_sum_ms - stats->window_ms - all.ms - collected_ms;
 
     if (!(count >= 3 && others >= 3) || region->clock == LLMPERF_CLOCK_DEVICE ||
         region->at_once > 1 || stage->first.sequence == 0)
         return false;
     cost->call_ms = collected_ms / count - others_ms / others;
-    cost->error_ms = lp_student_95(count - 1) * lp_steady_std(stage, LP_TIME_WALL) / sqrt(count);
-    cost->share = cost->call_ms * (count + first) / stats->wall_sum_ms;
+    cost->error_ms = lp_student_95(count - 1) * stage->times[LP_TIME_WALL].std_ms / sqrt(count);
+    cost->share = cost->call_ms * (count + (double)apart.calls) / stats->wall_sum_ms;
     return true;
 }
 
@@ -98,7 +104,7 @@ static bool estimate(const struct lp_findings *findings, const struct lp_region_
                      const struct lp_stage_iterations *stage, struct lp_profiler_cost *cost)
 {
     const struct lp_profiler_rates *rates = &findings->profiler_rates;
-    double sum_us = 0, calls = (double)stage->times[LP_TIME_ELAPSED].count;
+    double sum_us = 0, calls = lp_all_calls(stage, LP_TIME_ELAPSED);
 
     if (stage->overlaps || region->stats.skipped_fraction > 0 || !(region->active_ms > 0))
         return false;

@@ -25,13 +25,15 @@ static bool is_nested(const struct lp_stage_facts *stages, size_t count, size_t 
     return false;
 }
 
+/* Without what is lost once: it would make what recurs in each call small in a short run. */
 static double time_of_all(const struct lp_stage_facts *stages, size_t count)
 {
     double sum = 0;
 
     for (size_t i = 0; i < count; i++)
         if (time_of(&stages[i]) > 0 && !is_nested(stages, count, i))
-            sum += time_of(&stages[i]);
+            sum += time_of(&stages[i]) -
+                   fmax(0, stages[i].warm_up_ms - stages[i].warm_up_calls * stages[i].steady_ms);
     return sum;
 }
 
@@ -131,9 +133,12 @@ static int apply(const struct lp_stage_rule *rule, const struct lp_stage_facts *
     if (rule->kind & LP_OF_REST)
         row.advice.saving_ms -= saved_by_others(out, stage->region);
     row.advice.saving_ms = row.advice.saving_ms < 0 ? 0 : row.advice.saving_ms;
-    if (!(rule->kind & LP_ONCE))
-        set_gain(stage, &row);
     row.advice.severity = lp_severity_of(row.advice.saving_ms, all_ms);
+    row.advice.once = (rule->kind & LP_ONCE) != 0;
+    if (!row.advice.once)
+        set_gain(stage, &row);
+    else if (row.advice.severity == LLMPERF_SEVERITY_HIGH) /* its share depends on the run */
+        row.advice.severity = LLMPERF_SEVERITY_MEDIUM;
     if (row.advice.saving_ms < LEAST_SAVING * all_ms || is_small(stages, count, index, all_ms) ||
         (isnan(row.advice.saving_ms) && time_of(stage) < SMALL_STAGES * all_ms)) {
         lp_text_clear(&text);
@@ -168,6 +173,8 @@ static int compare(const void *left, const void *right)
      * that matters. */
     if (a->severity != b->severity)
         return (int)a->severity - (int)b->severity;
+    if (a->once != b->once)
+        return (int)a->once - (int)b->once;
     if (!a->stage != !b->stage && a->severity != LLMPERF_SEVERITY_LOW)
         return a->stage ? 1 : -1;
     if (x < y || x > y)

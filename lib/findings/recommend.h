@@ -50,8 +50,9 @@ struct lp_stage_facts {
     double step_ms; /* sum over the iterations of the next six: elapsed time; if calls were sampled,
                        wall time of all */
     double before_ms, after_ms, span_ms, idle_ms, idle_launch_ms, idle_host_ms, idle_wait_ms;
-    const char *gap;            /* "2.98 ms before sample_kernel in LLM@head"; NULL: not known */
-    double first_ms, steady_ms; /* the first call, if it is warm-up, and the mean of the others */
+    const char *gap; /* "2.98 ms before sample_kernel in LLM@head"; NULL: not known */
+    double steady_calls, steady_ms;   /* calls after warm-up, and the mean of their wall time */
+    double warm_up_calls, warm_up_ms; /* calls that are warm-up, and their wall time; 0: none */
     const struct lp_waterfall_part *worst;   /* kernels that lose most against their bound; NULL: no
                                                 bounds of operators are known */
     const llmperf_kernel_shape *worst_shape; /* of its longest kernel; NULL: unknown */

@@ -206,7 +206,7 @@ static bool host_gap(const struct lp_stage_facts *stage, struct lp_recommendatio
 
 static double warm_up_loss(const struct lp_stage_facts *stage)
 {
-    return stage->first_ms - stage->steady_ms;
+    return stage->warm_up_ms - stage->warm_up_calls * stage->steady_ms;
 }
 
 static bool warm_up(const struct lp_stage_facts *stage, struct lp_recommendation *out,
@@ -214,14 +214,21 @@ static bool warm_up(const struct lp_stage_facts *stage, struct lp_recommendation
 {
     if (!(warm_up_loss(stage) >= WARM_UP_SHARE * stage->wall_ms))
         return false;
-    lp_evidence_add(out, "first_ms", stage->first_ms);
+    lp_evidence_add(out, "warm_up_calls", stage->warm_up_calls);
+    lp_evidence_add(out, "warm_up_ms", stage->warm_up_ms);
     lp_evidence_add(out, "steady_ms", stage->steady_ms);
-    lp_text_printf(text,
-                   "The first call of %s took %s ms, %sx the mean of the others (%s ms): "
-                   "compilation, autotuning, allocation or loading of modules. Warm up before "
-                   "serving; steady times here are without this call.",
-                   stage->label, N(stage->first_ms), N(stage->first_ms / stage->steady_ms),
-                   N(stage->steady_ms));
+    if (stage->warm_up_calls > 1)
+        lp_text_printf(text, "Calls 1 to %s of %s took %s ms, %sx as long as the later ones (%s ms",
+                       COUNT(stage->warm_up_calls), stage->label, N(stage->warm_up_ms),
+                       N(stage->warm_up_ms / stage->warm_up_calls / stage->steady_ms),
+                       N(stage->steady_ms));
+    else
+        lp_text_printf(text, "The first call of %s took %s ms, %sx the mean of the others (%s ms",
+                       stage->label, N(stage->warm_up_ms), N(stage->warm_up_ms / stage->steady_ms),
+                       N(stage->steady_ms));
+    lp_text_puts(text, " each): compilation, autotuning, allocation or loading of modules. This "
+                       "is lost once per process start: warm up before serving. Steady times "
+                       "here are without it.");
     return true;
 }
 
@@ -244,22 +251,19 @@ static bool device_idle(const struct lp_stage_facts *stage, struct lp_recommenda
     return true;
 }
 
-/* Warm-up is not counted again. */
 static double above_median(const struct lp_stage_facts *stage)
 {
-    double warm_up_ms = warm_up_loss(stage) > 0 ? warm_up_loss(stage) : 0;
-
-    return fmax(0, stage->wall_ms - stage->wall_p50_ms * (double)stage->instances - warm_up_ms);
+    return fmax(0, (stage->steady_ms - stage->wall_p50_ms) * stage->steady_calls);
 }
 
-/* With fewer calls one slow call decides the p99. Excess of 1 % of the time is that of one call. */
+/* With fewer calls one slow call decides the p99. */
 #define TAIL_CALLS 50
 #define TAIL_RATIO 2
-#define TAIL_SHARE 0.01
 
 bool lp_has_tail(const struct lp_stage_facts *stage)
 {
-    return stage->instances >= TAIL_CALLS && stage->wall_p99_ms / stage->wall_p50_ms >= TAIL_RATIO;
+    return stage->steady_calls >= TAIL_CALLS &&
+           stage->wall_p99_ms / stage->wall_p50_ms >= TAIL_RATIO;
 }
 
 static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendation *out,
@@ -267,8 +271,7 @@ static bool step_tail(const struct lp_stage_facts *stage, struct lp_recommendati
 {
     double ratio = stage->wall_p99_ms / stage->wall_p50_ms;
 
-    if (!lp_has_tail(stage) ||
-        (warm_up_loss(stage) > 0 && !(above_median(stage) > TAIL_SHARE * stage->wall_ms)))
+    if (!lp_has_tail(stage))
         return false;
     lp_evidence_add(out, "p50_ms", stage->wall_p50_ms);
     lp_evidence_add(out, "p99_ms", stage->wall_p99_ms);

@@ -21,7 +21,8 @@ const char *lp_clock_words(uint32_t clock)
 void lp_variation_text(const struct lp_region_finding *region, struct lp_text *out)
 {
     lp_text_printf(out, "%s: the %s of its %" PRIu64 " calls%s varies, std / mean is %.0f %%; ",
-                   region->stats.path, lp_clock_words(region->clock), region->stats.instances,
+                   region->stats.path, lp_clock_words(region->clock),
+                   region->stats.instances - region->warm_up_calls,
                    region->warm_up_ms > 0 ? " after warm-up" : "", 100 * region->variation);
     lp_text_puts(out, region->stats.instances >= CALLS_FOR_PERCENTILES
                           ? "look at the percentiles, not at the mean."

@@ -12,8 +12,6 @@ double lp_variation(double std, double mean)
     return mean > 0 ? std / mean : NAN;
 }
 
-#define OFFSET(constant, name, ...) offsetof(llmperf_iteration, name##_ms),
-
 static bool is_of(const char *region, const char *stage)
 {
     return region == stage || (region && stage && strcmp(region, stage) == 0);
@@ -38,10 +36,12 @@ static void set_time(struct lp_stage_iterations *stage, const llmperf_iteration_
 {
     enum lp_iteration_time time = lp_time_named(stats->quantity);
 
-    if (time == LP_TIME_WALL)
-        stage->wall_row = row;
-    if (time < LP_TIMES)
+    if (time < LP_TIMES && stats->warm_up)
+        stage->warm_up[time] = (struct lp_warm_up_time){ stats->count, stats->sum_ms };
+    else if (time < LP_TIMES)
         stage->times[time] = *stats;
+    if (time == LP_TIME_WALL && !stats->warm_up)
+        stage->wall_row = row;
 }
 
 static void clear_times(struct lp_stage_iterations *stage)
@@ -56,44 +56,14 @@ static void clear_times(struct lp_stage_iterations *stage)
     }
 }
 
-static double time_of(const llmperf_iteration *row, enum lp_iteration_time time)
+double lp_all_calls(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
 {
-    static const size_t offsets[LP_TIMES] = { LP_ITERATION_TIMES(OFFSET) };
-    double value;
-
-    memcpy(&value, (const char *)row + offsets[time], sizeof(value));
-    return value;
+    return (double)(stage->times[time].count + stage->warm_up[time].calls);
 }
 
-double lp_steady_count(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
+double lp_all_sum(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
 {
-    double count = (double)stage->times[time].count;
-
-    return count - (stage->warms_up && !isnan(time_of(&stage->first, time)));
-}
-
-double lp_steady_sum(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
-{
-    double first = stage->warms_up ? time_of(&stage->first, time) : 0;
-
-    return stage->times[time].sum_ms - (isnan(first) ? 0 : first);
-}
-
-double lp_std_without(double count, double mean, double std, double value)
-{
-    double rest = (count * mean - value) / (count - 1);
-    double squares = std * std * (count - 1) - (value - mean) * (value - rest);
-
-    return count > 2 ? sqrt(fmax(squares, 0) / (count - 2)) : (double)NAN;
-}
-
-double lp_steady_std(const struct lp_stage_iterations *stage, enum lp_iteration_time time)
-{
-    const llmperf_iteration_stats *all = &stage->times[time];
-    double first = stage->warms_up ? time_of(&stage->first, time) : (double)NAN;
-
-    return isnan(first) ? all->std_ms
-                        : lp_std_without((double)all->count, all->mean_ms, all->std_ms, first);
+    return stage->times[time].sum_ms + stage->warm_up[time].ms;
 }
 
 double lp_estimate_error(const llmperf_iteration_stats *row)
@@ -108,18 +78,12 @@ double lp_steady_error(const struct lp_stage_iterations *stage, enum lp_iteratio
 {
     const llmperf_iteration_stats *row = &stage->times[time];
 
-    return stage->sampled && row->estimate_high_ms > 0
-               ? lp_estimate_error(row)
-               : lp_steady_std(stage, time) / sqrt(lp_steady_count(stage, time));
+    return stage->sampled && row->estimate_high_ms > 0 ? lp_estimate_error(row)
+                                                       : row->std_ms / sqrt((double)row->count);
 }
-
-/* Fewer calls hardly show a steady state: then the first must be much slower. */
-#define CALLS_LEAST     4
-#define FEW_CALLS_RATIO 5.0
 
 static void find_first(struct lp_stage_iterations *stage, const llmperf_profile *profile)
 {
-    const llmperf_iteration_stats *wall = &stage->times[LP_TIME_WALL];
     llmperf_iteration iteration;
     size_t row = 0;
 
@@ -128,10 +92,6 @@ static void find_first(struct lp_stage_iterations *stage, const llmperf_profile 
     while (lp_stage_iterations_next(stage, profile, &row, &iteration))
         if (stage->first.sequence == 0 || iteration.begin_ns < stage->first.begin_ns)
             stage->first = iteration;
-    if (stage->first.sequence != 0 && wall->count > 1)
-        stage->warms_up = stage->first.wall_ms >=
-                          (wall->count < CALLS_LEAST ? FEW_CALLS_RATIO : LP_WARM_UP_RATIO) *
-                              (wall->sum_ms - stage->first.wall_ms) / (double)(wall->count - 1);
 }
 
 size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf_profile *profile,
@@ -154,8 +114,8 @@ size_t lp_stage_iterations_read(struct lp_stage_iterations *stage, const llmperf
             break;
     }
     /* Iterations without device work have a wall time but no span. */
-    stage->host_ms = stage->times[LP_TIME_SPAN].count == stage->times[LP_TIME_WALL].count
-                         ? stage->times[LP_TIME_WALL].sum_ms - stage->times[LP_TIME_SPAN].sum_ms
+    stage->host_ms = lp_all_calls(stage, LP_TIME_SPAN) == lp_all_calls(stage, LP_TIME_WALL)
+                         ? lp_all_sum(stage, LP_TIME_WALL) - lp_all_sum(stage, LP_TIME_SPAN)
                          : (double)NAN;
     find_recent(stage, profile);
     find_first(stage, profile);

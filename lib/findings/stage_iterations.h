@@ -12,16 +12,16 @@
 /** Single iterations in documents: the newest. */
 #define LP_RECENT_ITERATIONS 256
 
-/** A first call that takes this many times the mean of the others is warm-up. */
-#define LP_WARM_UP_RATIO 2.0
-
 struct lp_stage_iterations {
     const char *region;                      /* path */
-    llmperf_iteration_stats times[LP_TIMES]; /* count 0: not known */
-    double host_ms;          /* outside of the span, over all iterations; NaN: not known */
-    llmperf_iteration first; /* sequence 0: not known */
-    bool warms_up;           /* the first call is warm-up: the steady times are without it */
-    size_t wall_row;         /* row of "wall" */
+    llmperf_iteration_stats times[LP_TIMES]; /* of the calls after warm-up; count 0: not known */
+    struct lp_warm_up_time {
+        uint64_t calls;
+        double ms;                   /* their sum */
+    } warm_up[LP_TIMES];             /* calls 0: none is warm-up */
+    double host_ms;                  /* outside of the span, over all iterations; NaN: not known */
+    llmperf_iteration first;         /* sequence 0: not known */
+    size_t wall_row;                 /* row of "wall" */
     size_t first_class, class_count; /* rows of the profile's statistics */
     size_t first_recent, recent;     /* row and number of the single iterations in documents */
     /* Calls overlapped on the device, so gaps of one contain work of others. Set by
@@ -46,12 +46,9 @@ bool lp_stage_iterations_next(const struct lp_stage_iterations *stage,
                               const llmperf_profile *profile, size_t *row,
                               llmperf_iteration *iteration);
 
-/** Number and sum of a time over the calls after warm-up, ms. */
-double lp_steady_count(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
-double lp_steady_sum(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
-
-/** Standard deviation of a time over the calls after warm-up; NaN: not known. */
-double lp_steady_std(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
+/** Number and sum of a time over all calls, with warm-up, ms. */
+double lp_all_calls(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
+double lp_all_sum(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
 
 /** Standard error of an estimate that has an interval, as the mean of a program: that of the
  * sample, and that of all calls. */
@@ -60,9 +57,6 @@ double lp_estimate_error(const llmperf_iteration_stats *row);
 /** Standard error of the mean over these calls; of a sampled stage that of its estimate, if known.
  */
 double lp_steady_error(const struct lp_stage_iterations *stage, enum lp_iteration_time time);
-
-/** Standard deviation of `count` values without one of them. */
-double lp_std_without(double count, double mean, double std, double value);
 
 /** std / mean; NaN: not known, or the mean is 0. */
 double lp_variation(double std, double mean);

@@ -68,20 +68,21 @@ static void set_device(const struct lp_findings *findings, const struct lp_regio
  * collected, but only in part. */
 static const char *why_no_interval(const struct lp_findings *findings,
                                    const llmperf_region_stats *stats,
-                                   const llmperf_iteration_stats *busy)
+                                   const llmperf_iteration_stats *busy, double calls)
 {
     if (lp_stage_sum_of(findings, stats->path, -1).rows > 1)
         return "calls of several processes or GPUs are combined";
     if (lp_findings_overlaps(findings, stats->path))
         return "calls ran at the same time";
-    if (!busy || busy->count == 0 || busy->count >= stats->instances)
+    if (!busy || busy->count == 0 || calls >= (double)stats->instances)
         return LP_PART_COLLECTED;
     if (busy->estimate_calls == LLMPERF_UNKNOWN)
         return LP_CHANCE_UNKNOWN;
     return busy->estimate_reason;
 }
 
-/* The first call as it was, and all others by the estimated mean. */
+/* The first call as it was, and all others by the estimated mean: on the device the others of a
+ * warm-up do the same work. */
 static void set_interval(const struct lp_findings *findings, const struct lp_region_finding *region,
                          struct lp_stage_row *row)
 {
@@ -93,7 +94,8 @@ static void set_interval(const struct lp_findings *findings, const struct lp_reg
     double first_ms = iterations ? fmax(0, iterations->first.busy_ms) : 0, others;
 
     if (!reason && stage->collected < 1)
-        reason = why_no_interval(findings, &region->stats, busy);
+        reason = why_no_interval(findings, &region->stats, busy,
+                                 iterations ? lp_all_calls(iterations, LP_TIME_BUSY) : 0);
     row->reasons[LP_STAGE_INTERVAL] = reason;
     stage->busy_low_ms = stage->busy_high_ms = reason ? (double)NAN : stage->busy_ms;
     if (reason || stage->collected >= 1)

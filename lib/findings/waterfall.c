@@ -497,8 +497,8 @@ static int compare_parts(const void *left, const void *right)
     return LP_ORDER(b->ms, a->ms);
 }
 
-/* Mean over the calls after warm-up; of a sampled stage estimated for all but the first, if there
- * is an interval. Some calls may have no device work. */
+/* Mean over the calls after warm-up; of a sampled stage estimated for them, or all but
+ * the first, if there is an interval. Some calls may have no device work. */
 static double mean_of(const struct builder *builder, const struct lp_stage_iterations *iterations,
                       enum lp_iteration_time time, double *half_out)
 {
@@ -508,7 +508,7 @@ static double mean_of(const struct builder *builder, const struct lp_stage_itera
 
     *half_out = builder->sampled ? with * (row->estimate_high_ms - row->estimate_ms) : 0;
     return builder->sampled && !isnan(*half_out) ? with * row->estimate_ms
-                                                 : lp_steady_sum(iterations, time) / builder->calls;
+                                                 : iterations->times[time].sum_ms / builder->calls;
 }
 
 static int fill(struct builder *builder, const struct lp_stage_iterations *iterations)
@@ -548,13 +548,14 @@ static void set_shares(struct builder *builder, const struct lp_stage_iterations
 {
     const llmperf_iteration_stats *busy = &iterations->times[LP_TIME_BUSY];
     double first_ms = fmax(0, iterations->first.busy_ms);
+    double others =
+        (double)busy->estimate_calls + fmax(0, (double)iterations->warm_up[LP_TIME_WALL].calls - 1);
 
-    builder->share = lp_steady_sum(iterations, LP_TIME_BUSY) / builder->calls / busy->sum_ms;
+    builder->share = busy->sum_ms / builder->calls / lp_all_sum(iterations, LP_TIME_BUSY);
     builder->sampled = iterations->sampled;
-    builder->estimated =
-        iterations->sampled && !isnan(busy->estimate_low_ms)
-            ? busy->estimate_ms / (first_ms + (double)busy->estimate_calls * busy->estimate_ms)
-            : (double)NAN;
+    builder->estimated = iterations->sampled && !isnan(busy->estimate_low_ms)
+                             ? busy->estimate_ms / (first_ms + others * busy->estimate_ms)
+                             : (double)NAN;
 }
 
 int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_findings *findings)
@@ -569,11 +570,11 @@ int lp_waterfalls_init(struct lp_waterfalls *waterfalls, const struct lp_finding
         struct builder builder = { .findings = findings, .stage = stage };
 
         if (!stage->advised || !iterations || iterations->overlaps || !findings->device_known ||
-            !(lp_steady_sum(iterations, LP_TIME_SPAN) > 0) ||
-            !(lp_steady_sum(iterations, LP_TIME_ELAPSED) > 0))
+            !(iterations->times[LP_TIME_SPAN].sum_ms > 0) ||
+            !(iterations->times[LP_TIME_ELAPSED].sum_ms > 0))
             continue;
-        builder.calls = lp_steady_count(iterations, LP_TIME_ELAPSED);
-        builder.all_calls = (double)iterations->times[LP_TIME_ELAPSED].count;
+        builder.calls = (double)iterations->times[LP_TIME_ELAPSED].count;
+        builder.all_calls = lp_all_calls(iterations, LP_TIME_ELAPSED);
         set_shares(&builder, iterations);
         fresh.elapsed_ms = mean_of(&builder, iterations, LP_TIME_ELAPSED, &fresh.half_ms);
         if (lp_vector_push(&waterfalls->rows, fresh) < 0)

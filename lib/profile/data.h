@@ -133,6 +133,12 @@ struct llmperf_profile {
 /** Free what was computed from the profile; call it when the profile changes. */
 void lp_profile_forget(llmperf_profile *profile);
 
+/** The ns of lp_to_ms(). */
+static inline uint64_t lp_to_ns(double ms)
+{
+    return (uint64_t)(ms * 1e6 + 0.5);
+}
+
 static inline double lp_to_ms(uint64_t ns)
 {
     return (double)ns / 1e6;

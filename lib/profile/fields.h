@@ -274,7 +274,7 @@ enum lp_unknown {
     F(NAME, region, "", KEY, NEVER, NULL) \
     F(NAME, quantity, "", KEY, NEVER, NULL) \
     F(WORD, is_class, "", KEY, NEVER, NULL) \
-    F(RESERVED, reserved, "", FIRST, NEVER, NULL) \
+    F(WORD, warm_up, "", KEY, NEVER, NULL) \
     F(COUNT, count, "", SUM, NEVER, "count") \
     F(NUMBER, sum_ms, "ms", SUM, NO_SPAN, "sum") \
     F(NUMBER, mean_ms, "ms", MOMENT, NO_SPAN, "mean") \
@@ -504,7 +504,7 @@ enum lp_unknown {
     F(NUMBER, saving_ms, "ms", DERIVED, OTHER, "saving_ms") \
     F(COUNT, evidence, "", DERIVED, NEVER, NULL) \
     F(WORD, severity, "", DERIVED, NEVER, NULL) \
-    F(RESERVED, reserved, "", FIRST, NEVER, NULL) \
+    F(WORD, once, "", DERIVED, NEVER, "once") \
     F(NUMBER, saving_call_ms, "ms", DERIVED, OTHER, "saving_call_ms") \
     F(NUMBER, mended_tokens_per_s, "", DERIVED, OTHER, "mended_tokens_per_s")
 

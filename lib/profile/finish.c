@@ -246,15 +246,18 @@ static int make_operators(llmperf_profile *profile)
     return status;
 }
 
-/* By region; times in the order of llmperf_iteration, then classes by time. */
+/* By region; times in the order of llmperf_iteration, then classes by time, then
+ * those of warm-up. */
 static int compare_iteration_stats(const void *left, const void *right)
 {
     const llmperf_iteration_stats *a = &((const struct lp_iteration_stats_row *)left)->stats;
     const llmperf_iteration_stats *b = &((const struct lp_iteration_stats_row *)right)->stats;
     int order = lp_compare_paths(a->region, b->region);
 
-    if (order || a->is_class != b->is_class)
-        return order ? order : (int)a->is_class - (int)b->is_class;
+    if (order || a->warm_up != b->warm_up)
+        return order ? order : (int)a->warm_up - (int)b->warm_up;
+    if (a->is_class != b->is_class)
+        return (int)a->is_class - (int)b->is_class;
     order = a->is_class ? LP_ORDER(b->sum_ms, a->sum_ms)
                         : (int)lp_time_named(a->quantity) - (int)lp_time_named(b->quantity);
     return order ? order : strcmp(a->quantity, b->quantity);

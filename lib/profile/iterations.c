@@ -358,7 +358,8 @@ void lp_iterations_chance(struct lp_iterations *iterations, uint32_t unit, uint3
     if (!stage)
         return;
     work->chance = chance | (stage->sampling ? 0 : LP_CHANCE_FIRST);
-    if (!stage->sampling && !(stage->sampling = calloc(1, sizeof(*stage->sampling))))
+    if (!stage->sampling && (!(stage->sampling = calloc(1, sizeof(*stage->sampling))) ||
+                             !(stage->steady = calloc(1, sizeof(*stage->steady)))))
         iterations->failed = true;
     iterations->sampled = true;
 }
@@ -453,46 +454,62 @@ static int add_class(struct lp_stage_total *stage, size_t index, uint64_t value_
     return status < 0 ? status : lp_distribution_add(*distribution, value_ns);
 }
 
-static int add_to_stage(struct lp_stage_total *stage, const struct lp_unit_work *work,
-                        bool with_device)
-{
-    const uint64_t times[LP_TIMES] = {
-        [LP_TIME_WALL] = work->end_ns - work->begin_ns,
-        [LP_TIME_ELAPSED] = elapsed_of(work),
-        [LP_TIME_BEFORE] = before_of(work),
-        [LP_TIME_AFTER] = after_of(work),
-        [LP_TIME_SPAN] = work->sums.frontier_ns - work->first_ns,
-        [LP_TIME_BUSY] = work->sums.busy_ns,
-        [LP_TIME_IDLE] = idle_of(work),
-        [LP_TIME_IDLE_LAUNCH] = work->sums.idle_launch_ns,
-        [LP_TIME_IDLE_HOST] = work->sums.idle_host_ns,
-        [LP_TIME_IDLE_WAIT] = work->sums.idle_wait_ns,
-    };
-    uint64_t before = stage->times[LP_TIME_BUSY].count;
-    int status = lp_distribution_add(&stage->times[LP_TIME_WALL], times[LP_TIME_WALL]);
-
-    for (size_t i = 0; with_device && status == 0 && i < LLMPERF_ITERATION_CLASSES; i++)
-        status = add_class(stage, i, work->class_ns[i], before);
-    for (size_t i = LP_TIME_WALL + 1; with_device && status == 0 && i < LP_TIMES; i++)
-        if (work->activities > 0 || i == LP_TIME_BUSY || i == LP_TIME_ELAPSED)
-            status = lp_distribution_add(&stage->times[i], times[i]);
-    return status;
-}
-
 _Static_assert(LP_TIMES + LLMPERF_ITERATION_CLASSES <= LP_SAMPLED_VALUES, "all have an estimate");
 
 #define VALUE(constant, name, ...) row->name##_ms,
 
-static int sample_unit(const struct lp_stage_total *stage, const struct lp_unit_work *work,
-                       const llmperf_iteration *row)
+static int sample(struct lp_stage_sampling *sampling, const struct lp_held_call *held,
+                  const lp_sampled_times *times)
 {
-    uint64_t flops = work->quantities[LLMPERF_QUANTITY_FLOPS];
-    uint64_t size = flops ? flops : work->quantities[LLMPERF_QUANTITY_TOKENS];
-    struct lp_sampled_call call = { work->chance, row->activities != LLMPERF_UNKNOWN, row->wall_ms,
-                                    (double)size, { LP_ITERATION_TIMES(VALUE) },      work->times };
+    const llmperf_iteration *row = &held->row;
+    uint64_t size = row->flops != LLMPERF_UNKNOWN ? row->flops : row->tokens;
+    struct lp_sampled_call call = { held->chance,
+                                    row->activities != LLMPERF_UNKNOWN,
+                                    row->wall_ms,
+                                    size != LLMPERF_UNKNOWN ? (double)size : 0,
+                                    { LP_ITERATION_TIMES(VALUE) },
+                                    times };
 
     memcpy(call.values + LP_TIMES, row->class_ms, sizeof(row->class_ms));
-    return stage->sampling && work->window == 0 ? lp_stage_sampling_add(stage->sampling, &call) : 0;
+    return lp_stage_sampling_add(sampling, &call);
+}
+
+/* Iterations in triggered windows are no random sample: their device times are not in the
+ * spread. */
+int lp_stage_add_call(struct lp_stage_total *stage, const struct lp_held_call *call)
+{
+    const llmperf_iteration *row = &call->row;
+    const double times[LP_TIMES] = { LP_ITERATION_TIMES(VALUE) };
+    bool with_device = row->activities != LLMPERF_UNKNOWN && !call->in_window;
+    uint64_t before = stage->times[LP_TIME_BUSY].count;
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && with_device && i < LLMPERF_ITERATION_CLASSES; i++)
+        status = add_class(stage, i, lp_to_ns(row->class_ms[i]), before);
+    for (size_t i = 0; status == 0 && i < LP_TIMES; i++)
+        if (i == LP_TIME_WALL || (with_device && !isnan(times[i])))
+            status = lp_distribution_add(&stage->times[i], lp_to_ns(times[i]));
+    return status == 0 && stage->steady && !call->in_window ? sample(stage->steady, call, NULL)
+                                                            : status;
+}
+
+/* The first calls of the stage are held; a later one is added. */
+static int hold(struct lp_stage_total *stage, const struct lp_held_call *call)
+{
+    size_t at = stage->held.count;
+    struct lp_held_call last;
+
+    if (at == LP_WARM_UP_HELD && call->row.begin_ns >= stage->held.items[at - 1].row.begin_ns)
+        return lp_stage_add_call(stage, call);
+    if (lp_vector_push(&stage->held, *call) < 0)
+        return LLMPERF_ENOMEM;
+    for (; at > 0 && stage->held.items[at - 1].row.begin_ns > call->row.begin_ns; at--)
+        stage->held.items[at] = stage->held.items[at - 1];
+    stage->held.items[at] = *call;
+    if (stage->held.count <= LP_WARM_UP_HELD)
+        return 0;
+    last = stage->held.items[--stage->held.count];
+    return lp_stage_add_call(stage, &last);
 }
 
 static void add_amount(struct lp_stage_amount *amount, uint64_t quantity, bool collected)
@@ -502,13 +519,13 @@ static void add_amount(struct lp_stage_amount *amount, uint64_t quantity, bool c
     amount->collected += collected ? (double)quantity : 0;
 }
 
-/* Iterations in triggered windows are no random sample: their device times are not in the
- * spread. */
-static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *stage,
-                      const struct lp_unit_work *work, bool with_device)
+static void count_unit(struct lp_iterations *iterations, struct lp_stage_total *stage,
+                       const struct lp_unit_work *work)
 {
     uint64_t wall_ns = work->end_ns - work->begin_ns;
 
+    stage->calls++;
+    stage->calls_ns += wall_ns;
     if (work->window != 0) {
         stage->window_units++;
         stage->window_ns += wall_ns;
@@ -524,7 +541,6 @@ static int count_unit(struct lp_iterations *iterations, struct lp_stage_total *s
         stage->collected_ns += work->collected ? wall_ns : 0;
         stage->activities += work->collected ? work->activities : 0;
     }
-    return add_to_stage(stage, work, with_device && work->window == 0);
 }
 
 static void raise_to(uint64_t *value, uint64_t at_least)
@@ -599,6 +615,7 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
 {
     struct lp_unit_work *work = find_work(iterations, unit);
     struct lp_stage_total *stage;
+    struct lp_held_call held;
 
     if (!work)
         return false;
@@ -623,12 +640,12 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     *node_out = work->node;
     *row_out = make_row(work, stage->path, ++iterations->sequence, with_device);
     lp_iteration_ring_put(iterations->recent, row_out);
-    if (stage->first.sequence == 0 || row_out->begin_ns < stage->first.begin_ns)
-        stage->first = *row_out;
     if (work->kept.wanted && with_device && work->kept.total > 0)
         keep_call(stage, work, iterations->sequence);
-    if (count_unit(iterations, stage, work, with_device) < 0 ||
-        add_active(iterations, stage, work) < 0 || sample_unit(stage, work, row_out) < 0)
+    count_unit(iterations, stage, work);
+    held = (struct lp_held_call){ *row_out, work->chance, work->window != 0 };
+    if (hold(stage, &held) < 0 || add_active(iterations, stage, work) < 0 ||
+        (stage->sampling && !held.in_window && sample(stage->sampling, &held, work->times) < 0))
         iterations->failed = true;
     return true;
 }

@@ -9,6 +9,7 @@
 #include "lib/record/record.h"
 #include "lib/statistics/busy.h"
 #include "lib/statistics/distribution.h"
+#include "lib/statistics/warm_up.h"
 #include "lib/profile/energy/energy.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/host/host_calls.h"
@@ -70,23 +71,39 @@ struct lp_device_work {
     struct lp_unit_work work;
 };
 
-/** All finished units of one stage. */
+/** One of the first calls of a stage. Whether they are warm-up is known in the end. */
+struct lp_held_call {
+    llmperf_iteration row;
+    uint32_t chance; /* as in struct lp_unit_work */
+    bool in_window;  /* triggered */
+};
+
+/** All finished units of one stage. `times`, `classes` and `steady` are of those after the held
+ * ones. */
 struct lp_stage_total {
     uint32_t node;
     char *path;
+    uint64_t calls, calls_ns; /* their wall time */
     struct lp_distribution times[LP_TIMES];
     /* Units with device work, their wall time and activities, without triggered windows. */
     uint64_t collected, collected_ns, activities;
     struct lp_stage_amount {
         uint64_t instances; /* units that have it */
         double all, collected;
-    } flops, tokens;                  /* given by the program, for the same units */
-    uint64_t window_units, window_ns; /* units in triggered windows */
-    llmperf_iteration first;          /* sequence 0: none */
+    } flops, tokens;                     /* given by the program, for the same units */
+    uint64_t window_units, window_ns;    /* units in triggered windows */
+    LP_VECTOR(struct lp_held_call) held; /* LP_WARM_UP_HELD, by their begin */
     struct lp_kept_call kept;
     struct lp_distribution *classes[LLMPERF_ITERATION_CLASSES]; /* NULL: the class did not run */
-    struct lp_stage_sampling *sampling; /* NULL: its calls are not sampled */
+    /* NULL: its calls are not sampled. `steady`: without times by kernel and region. */
+    struct lp_stage_sampling *sampling, *steady;
 };
+
+/** Add a call to times, classes and steady of a stage. 0 or LLMPERF_ENOMEM. */
+int lp_stage_add_call(struct lp_stage_total *stage, const struct lp_held_call *call);
+
+/** Free its calls and times. */
+void lp_stage_clear(struct lp_stage_total *stage);
 
 struct lp_iterations {
     LP_VECTOR(struct lp_unit_work *) works; /* by slot of the unit; NULL: unused */
@@ -152,7 +169,7 @@ struct lp_window_total *lp_iterations_window(struct lp_iterations *iterations,
 /** Wall time of the calls among which sampling chose: those outside of triggered windows. */
 static inline uint64_t lp_stage_sampled_ns(const struct lp_stage_total *stage)
 {
-    return stage->times[LP_TIME_WALL].sum_ns - stage->window_ns;
+    return stage->calls_ns - stage->window_ns;
 }
 
 /** Share of each path's work that was collected; 1 for all if `sampled` is false. A path in a

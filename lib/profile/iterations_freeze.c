@@ -15,8 +15,10 @@
 /* Calls at a time that are more than calls that only touch. */
 #define AT_ONCE 1.05
 
+enum row_of { OF_TIME, OF_CLASS, OF_WARM_UP };
+
 static int add_stats(llmperf_profile *profile, const char *region, const char *quantity,
-                     bool is_class, const struct lp_distribution *distribution,
+                     enum row_of of, const struct lp_distribution *distribution,
                      const struct lp_stage_sampling *sampling, size_t index)
 {
     struct lp_iteration_stats_row row = { .stats = LLMPERF_ITERATION_STATS_INIT };
@@ -24,13 +26,14 @@ static int add_stats(llmperf_profile *profile, const char *region, const char *q
 
     stats->region = region;
     stats->quantity = lp_profile_text(profile, quantity);
-    stats->is_class = is_class;
+    stats->is_class = of == OF_CLASS;
+    stats->warm_up = of == OF_WARM_UP;
     stats->count = distribution->count;
     stats->sum_ms = (double)distribution->sum_ns / 1e6;
     stats->mean_ms = lp_distribution_mean(distribution);
     stats->std_ms = lp_distribution_std(distribution);
-    stats->min_ms = (double)distribution->min_ns / 1e6;
-    stats->max_ms = (double)distribution->max_ns / 1e6;
+    stats->min_ms = stats->count > 0 ? lp_to_ms(distribution->min_ns) : (double)NAN;
+    stats->max_ms = stats->count > 0 ? lp_to_ms(distribution->max_ns) : (double)NAN;
     stats->estimate_calls = LLMPERF_UNKNOWN;
     LP_NO_ESTIMATE(stats);
     if (sampling)
@@ -43,20 +46,132 @@ static int add_stats(llmperf_profile *profile, const char *region, const char *q
     return lp_vector_push(&profile->iteration_stats, row);
 }
 
+/* More work in each call, or work that takes longer with the same kernels, is no warm-up: a batch
+ * became smaller, or prefill and decoding are one stage. */
+#define MORE_WORK  1.25
+#define SAME_COUNT 1.1
+
+static uint64_t amount_of(const llmperf_iteration *row, bool flops)
+{
+    uint64_t amount = flops ? row->flops : row->tokens;
+
+    return amount == LLMPERF_UNKNOWN ? 0 : amount;
+}
+
+static bool have_more(const struct lp_stage_total *stage, size_t calls, bool flops)
+{
+    const struct lp_stage_amount *amount = flops ? &stage->flops : &stage->tokens;
+    double first = 0, rest;
+
+    for (size_t i = 0; i < calls; i++)
+        first += (double)amount_of(&stage->held.items[i].row, flops);
+    rest = (amount->all - first) / (double)(stage->calls - stage->window_units - calls);
+    return first / (double)calls > MORE_WORK * rest;
+}
+
+/* Of the collected ones of some held calls: calls, host time, busy time, activities. */
+struct work_sum {
+    double calls, wall_ms, busy_ms, activities;
+};
+
+static struct work_sum work_of(const struct lp_stage_total *stage, size_t first, size_t last)
+{
+    struct work_sum sum = { 0 };
+
+    for (size_t i = first; i < last; i++) {
+        const llmperf_iteration *row = &stage->held.items[i].row;
+
+        if (row->activities == LLMPERF_UNKNOWN)
+            continue;
+        sum.calls++;
+        sum.wall_ms += row->wall_ms;
+        sum.busy_ms += row->busy_ms;
+        sum.activities += (double)row->activities;
+    }
+    return sum;
+}
+
+/* A first call alone is compared by its amount of work only: its kernels may start late. */
+static bool run_longer(const struct lp_stage_total *stage, size_t calls)
+{
+    struct work_sum first = work_of(stage, 0, calls);
+    struct work_sum rest = work_of(stage, calls, stage->held.count);
+    double count = first.activities / first.calls / (rest.activities / rest.calls);
+
+    return calls > 1 && count < SAME_COUNT && count > 1 / SAME_COUNT &&
+           first.busy_ms / first.calls - rest.busy_ms / rest.calls >
+               (first.wall_ms / first.calls - rest.wall_ms / rest.calls) / 2;
+}
+
+static size_t warm_up_of(const struct lp_stage_total *stage)
+{
+    double first_ms[LP_WARM_UP_HELD];
+    size_t calls;
+
+    for (size_t i = 0; i < stage->held.count; i++)
+        first_ms[i] = stage->held.items[i].row.wall_ms;
+    calls = lp_warm_up_calls(first_ms, stage->held.count, &stage->times[LP_TIME_WALL]);
+    return calls > 0 && !have_more(stage, calls, true) && !have_more(stage, calls, false) &&
+                   !run_longer(stage, calls)
+               ? calls
+               : 0;
+}
+
+static int copy_steady(struct lp_stage_total *steady, const struct lp_stage_total *stage)
+{
+    int status = 0;
+
+    if (stage->steady && !(steady->steady = calloc(1, sizeof(*steady->steady))))
+        return lp_out_of_memory();
+    if (stage->steady)
+        *steady->steady = *stage->steady;
+    for (size_t i = 0; status == 0 && i < LP_TIMES; i++)
+        status = lp_distribution_copy(&steady->times[i], &stage->times[i]);
+    for (size_t i = 0; status == 0 && i < LLMPERF_ITERATION_CLASSES; i++) {
+        if (!stage->classes[i])
+            continue;
+        steady->classes[i] = calloc(1, sizeof(*steady->classes[i]));
+        status = steady->classes[i] ? lp_distribution_copy(steady->classes[i], stage->classes[i])
+                                    : lp_out_of_memory();
+    }
+    return status;
+}
+
+static int add_rows_of(llmperf_profile *profile, const struct lp_stage_total *steady,
+                       const struct lp_stage_total *warm_up, const char *region,
+                       const struct lp_classifier *classifier)
+{
+    int status = 0;
+
+    for (size_t i = 0; status == 0 && i < LP_TIMES; i++) {
+        if (steady->times[i].count + warm_up->times[i].count > 0)
+            status = add_stats(profile, region, lp_time_names[i].name, OF_TIME, &steady->times[i],
+                               i == LP_TIME_WALL ? NULL : steady->steady, i);
+        if (status == 0 && warm_up->times[i].count > 0)
+            status = add_stats(profile, region, lp_time_names[i].name, OF_WARM_UP,
+                               &warm_up->times[i], NULL, i);
+    }
+    for (size_t i = 0; status == 0 && classifier->name && i < LLMPERF_ITERATION_CLASSES; i++)
+        if (steady->classes[i])
+            status = add_stats(profile, region, classifier->name(classifier->context, i), OF_CLASS,
+                               steady->classes[i], steady->steady, LP_TIMES + i);
+    return status;
+}
+
 static int add_stage(llmperf_profile *profile, const struct lp_stage_total *stage,
                      const struct lp_classifier *classifier)
 {
+    struct lp_stage_total steady = { 0 }, warm_up = { 0 };
     const char *region = lp_profile_text(profile, stage->path);
-    int status = region ? 0 : lp_out_of_memory();
+    size_t calls = warm_up_of(stage);
+    int status = region ? copy_steady(&steady, stage) : lp_out_of_memory();
 
-    for (size_t i = 0; status == 0 && i < LP_TIMES; i++)
-        if (stage->times[i].count > 0)
-            status = add_stats(profile, region, lp_time_names[i].name, false, &stage->times[i],
-                               i == LP_TIME_WALL ? NULL : stage->sampling, i);
-    for (size_t i = 0; status == 0 && classifier->name && i < LLMPERF_ITERATION_CLASSES; i++)
-        if (stage->classes[i])
-            status = add_stats(profile, region, classifier->name(classifier->context, i), true,
-                               stage->classes[i], stage->sampling, LP_TIMES + i);
+    for (size_t i = 0; status == 0 && i < stage->held.count; i++)
+        status = lp_stage_add_call(i < calls ? &warm_up : &steady, &stage->held.items[i]);
+    if (status == 0)
+        status = add_rows_of(profile, &steady, &warm_up, region, classifier);
+    lp_stage_clear(&steady);
+    lp_stage_clear(&warm_up);
     return status;
 }
 
@@ -106,9 +221,10 @@ static int add_rows(const struct lp_iterations *iterations, const struct lp_clas
         status = add_iteration(&row, classifier, profile);
     }
     for (size_t i = 0; status == 0 && i < iterations->stages.count; i++)
-        if (iterations->stages.items[i].first.sequence > 0 &&
-            iterations->stages.items[i].first.sequence < oldest)
-            status = add_iteration(&iterations->stages.items[i].first, classifier, profile);
+        if (iterations->stages.items[i].held.count > 0 &&
+            iterations->stages.items[i].held.items[0].row.sequence < oldest)
+            status =
+                add_iteration(&iterations->stages.items[i].held.items[0].row, classifier, profile);
     return status;
 }
 
@@ -128,7 +244,7 @@ static bool is_sampled(const struct lp_stage_total *stage)
 
 static double collected_share(const struct lp_stage_total *stage)
 {
-    uint64_t instances = stage->times[LP_TIME_WALL].count - stage->window_units;
+    uint64_t instances = stage->calls - stage->window_units;
 
     if (stage->flops.instances == instances)
         return stage->flops.collected / stage->flops.all;
@@ -219,7 +335,7 @@ static const struct lp_stage_sampling *sampling_of(const struct lp_iterations *i
             continue;
         outermost = stage->sampling ? stage->sampling : outermost;
         *at_once_out |=
-            (double)stage->times[LP_TIME_WALL].sum_ns >
+            (double)stage->calls_ns >
             AT_ONCE *
                 (double)iterations->active.rows.items[stage - iterations->stages.items].own.ns;
     }
@@ -282,9 +398,9 @@ void lp_iterations_fill(const struct lp_iterations *iterations, uint32_t node,
         return;
     /* While a program runs, and in a run of one that was killed, the last calls are still to come.
      */
-    if (stage->times[LP_TIME_WALL].count <= stats->instances)
+    if (stage->calls <= stats->instances)
         stats->collected_wall_ms = (double)stage->collected_ns / 1e6;
-    if (stage->times[LP_TIME_WALL].count == stats->instances)
+    if (stage->calls == stats->instances)
         stats->active_ms =
             (double)iterations->active.rows.items[stage - iterations->stages.items].own.ns / 1e6;
 }
@@ -315,6 +431,21 @@ int lp_iterations_freeze(struct lp_iterations *iterations, const struct lp_names
     return status;
 }
 
+void lp_stage_clear(struct lp_stage_total *stage)
+{
+    lp_vector_clear(&stage->held);
+    lp_stage_sampling_clear(stage->sampling);
+    free(stage->sampling);
+    free(stage->steady);
+    for (size_t i = 0; i < LP_TIMES; i++)
+        lp_distribution_clear(&stage->times[i]);
+    for (size_t i = 0; i < LLMPERF_ITERATION_CLASSES; i++) {
+        if (stage->classes[i])
+            lp_distribution_clear(stage->classes[i]);
+        free(stage->classes[i]);
+    }
+}
+
 void lp_iterations_clear(struct lp_iterations *iterations)
 {
     for (size_t i = 0; i < iterations->works.count; i++) {
@@ -328,19 +459,9 @@ void lp_iterations_clear(struct lp_iterations *iterations)
         free(iterations->works.items[i]);
     }
     for (size_t i = 0; i < iterations->stages.count; i++) {
-        struct lp_stage_total *stage = &iterations->stages.items[i];
-
-        free(stage->path);
-        lp_kept_call_clear(&stage->kept);
-        lp_stage_sampling_clear(stage->sampling);
-        free(stage->sampling);
-        for (size_t k = 0; k < LP_TIMES; k++)
-            lp_distribution_clear(&stage->times[k]);
-        for (size_t k = 0; k < LLMPERF_ITERATION_CLASSES; k++) {
-            if (stage->classes[k])
-                lp_distribution_clear(stage->classes[k]);
-            free(stage->classes[k]);
-        }
+        free(iterations->stages.items[i].path);
+        lp_kept_call_clear(&iterations->stages.items[i].kept);
+        lp_stage_clear(&iterations->stages.items[i]);
     }
     for (size_t i = 0; i < iterations->devices.count; i++)
         lp_vector_clear(&iterations->devices.items[i].work.spans);

@@ -190,7 +190,7 @@ void lp_totals_stage_sample(const struct lp_totals *totals, const char *label,
             continue;
         sample_out->collected += stage->collected;
         sample_out->collected_ns += stage->collected_ns;
-        sample_out->all += stage->times[LP_TIME_WALL].count - stage->window_units;
+        sample_out->all += stage->calls - stage->window_units;
         sample_out->all_ns += lp_stage_sampled_ns(stage);
         sample_out->activities += stage->activities;
         if (stage->sampling)

@@ -47,6 +47,12 @@ void lp_moments_add(uint64_t count, double *mean, double *std, uint64_t more_cou
     *std = both > 1 ? sqrt(spread / (both - 1)) : (double)NAN;
 }
 
+int lp_distribution_copy(struct lp_distribution *to, const struct lp_distribution *from)
+{
+    *to = *from;
+    return lp_histogram_copy(&to->histogram, &from->histogram);
+}
+
 void lp_distribution_clear(struct lp_distribution *distribution)
 {
     lp_histogram_clear(&distribution->histogram);

@@ -26,6 +26,9 @@ double lp_distribution_std(const struct lp_distribution *distribution);
 void lp_moments_add(uint64_t count, double *mean, double *std, uint64_t more_count,
                     double more_mean, double more_std);
 
+/** Copy into an empty one. 0 or LLMPERF_ENOMEM; to be cleared in any case. */
+int lp_distribution_copy(struct lp_distribution *to, const struct lp_distribution *from);
+
 void lp_distribution_clear(struct lp_distribution *distribution);
 
 #endif

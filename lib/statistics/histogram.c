@@ -151,6 +151,18 @@ int lp_histogram_decode(struct lp_histogram *histogram, const char *bytes, size_
     return status;
 }
 
+int lp_histogram_copy(struct lp_histogram *to, const struct lp_histogram *from)
+{
+    int status = 0;
+
+    *to = (struct lp_histogram){ 0 };
+    for (unsigned octave = 0; octave < LP_HISTOGRAM_OCTAVES; octave++)
+        for (unsigned bucket = 0; from->octaves[octave] && bucket < BUCKETS; bucket++)
+            if (status == 0 && from->octaves[octave][bucket] > 0)
+                status = add_counts(to, octave, bucket, from->octaves[octave][bucket]);
+    return status;
+}
+
 void lp_histogram_clear(struct lp_histogram *histogram)
 {
     for (unsigned octave = 0; octave < LP_HISTOGRAM_OCTAVES; octave++)

@@ -73,6 +73,9 @@ int lp_histogram_next(const char *bytes, size_t size, struct lp_histogram_positi
  * where some counts may have been added. */
 int lp_histogram_decode(struct lp_histogram *histogram, const char *bytes, size_t size);
 
+/** 0 or LLMPERF_ENOMEM. */
+int lp_histogram_copy(struct lp_histogram *to, const struct lp_histogram *from);
+
 void lp_histogram_clear(struct lp_histogram *histogram);
 
 #endif

@@ -18,7 +18,7 @@ import sys
 DERIVED = ("mfu", "mbu", "bound", "time_floor_ms", "floor_ratio", "peak", "peak_source", "bandwidth_gbs", "bandwidth_source",
            "wall_ratio", "intensity", "achieved_tflops", "attainable_tflops", "achieved_gbs", "mfu_limit", "cv", "dtype", "ridge",
            "sampled_fraction", "kernels_outside_window", "kernels_in_windows", "launches_duplicate", "graph_records_missing", "memory_missing", "records_before_launch", "records_foreign", "names_over_limit", "source_errors", "regions_abandoned", "regions_over_limit", "allocations_over_limit", "window_instances", "window_ms", "flops_origin", "bytes_origin", "mfu_measured", "mbu_measured", "measured", "measured_source", "collected_instances", "mfu_elapsed", "mbu_elapsed", "message_bytes", "clock", "time_ms", "warm_up_ms", "active_ms", "collected_wall_ms", "idle_ms")
-DERIVED += ("energy_j", "energy_error_j", "joules_per_token", "sm_clock_mhz", "mfu_at_clock")
+DERIVED += ("warm_up_calls", "energy_j", "energy_error_j", "joules_per_token", "sm_clock_mhz", "mfu_at_clock")
 
 
 def plain(part):

@@ -156,6 +156,78 @@ static void warm_up_is_apart_from_time_and_rate(void **state)
     llmperf_profile_free(profile);
 }
 
+/* 31 calls of 25 us, then 69 of 10 us. */
+static const char slow_calls[] =
+    "repeat 31\nbegin LLM@decode_step tokens=%d\nlaunch a\nwait 23000\nend\ndone\n"
+    "repeat 69\nbegin LLM@decode_step tokens=8\nlaunch a\nwait 8000\nend\ndone\n";
+
+static llmperf_profile *play_slow_calls(int tokens)
+{
+    char script[512];
+
+    snprintf(script, sizeof(script), slow_calls, tokens);
+    return play_script(script);
+}
+
+static void warm_up_of_many_calls_is_apart(void **state)
+{
+    llmperf_profile *profile = play_slow_calls(8);
+    llmperf_iteration_stats wall = find_spread(profile, "LLM@decode_step", "wall");
+    llmperf_stage step = stage_of(profile, "LLM@decode_step");
+    llmperf_advice advice = LLMPERF_ADVICE_INIT;
+    bool named = false;
+
+    (void)state;
+    check_close(step.time_ms, 0.010);
+    check_close(step.tokens_per_s, 8 / 0.010e-3);
+    assert_int_equal(wall.count, 69);
+    check_close(wall.max_ms, 0.010);
+    assert_report(profile, "`LLM@decode_step`: 0.0100 ms of host time, mean of 69 calls after "
+                           "warm-up (calls 1 to 31: 0.775 ms), 800000 tokens/s, GPU 0 busy 10");
+    assert_report(profile, "`LLM@decode_step`: 69 calls after warm-up.");
+    for (size_t i = 0; llmperf_profile_advice(profile, i, &advice) == 0; i++) {
+        assert_string_not_equal(advice.id, "step_tail");
+        named = named || (strcmp(advice.id, "warm_up") == 0 && advice.once);
+    }
+    assert_true(named);
+    llmperf_profile_free(profile);
+}
+
+static void warm_up_stays_apart_in_merged_runs(void **state)
+{
+    llmperf_profile *parts[] = { play_slow_calls(8), play_slow_calls(8) }, *merged = NULL;
+
+    (void)state;
+    assert_int_equal(llmperf_profile_merge((const llmperf_profile *const *)parts, 2, &merged), 0);
+    assert_int_equal(find_spread(merged, "LLM@decode_step", "wall").count, 138);
+    check_close(stage_of(merged, "LLM@decode_step").time_ms, 0.010);
+    llmperf_profile_free(merged);
+    llmperf_profile_free(parts[0]);
+    llmperf_profile_free(parts[1]);
+}
+
+/* Counters of programs that are being watched: a call that turns out to be warm-up stays. */
+static void histograms_of_prometheus_have_all_calls(void **state)
+{
+    llmperf_profile *profile = play_slow_calls(8);
+    char *text = NULL;
+
+    (void)state;
+    assert_int_equal(llmperf_document_text(profile, LLMPERF_DOCUMENT_PROMETHEUS, &text), 0);
+    assert_text_has(text, "llmperf_stage_wall_seconds_count{region=\"LLM@decode_step\"} 100");
+    llmperf_text_free(text);
+    llmperf_profile_free(profile);
+}
+
+static void calls_with_more_work_are_no_warm_up(void **state)
+{
+    llmperf_profile *profile = play_slow_calls(32);
+
+    (void)state;
+    assert_int_equal(find_spread(profile, "LLM@decode_step", "wall").count, 100);
+    llmperf_profile_free(profile);
+}
+
 static void few_calls_have_no_high_percentiles(void **state)
 {
     static const struct {
@@ -203,6 +275,10 @@ int main(void)
         cmocka_unit_test(threads_of_a_host_without_a_device_are_added_up_too),
         cmocka_unit_test(calls_that_end_out_of_order_count_once),
         cmocka_unit_test(warm_up_is_apart_from_time_and_rate),
+        cmocka_unit_test(warm_up_of_many_calls_is_apart),
+        cmocka_unit_test(warm_up_stays_apart_in_merged_runs),
+        cmocka_unit_test(histograms_of_prometheus_have_all_calls),
+        cmocka_unit_test(calls_with_more_work_are_no_warm_up),
         cmocka_unit_test(few_calls_have_no_high_percentiles),
     };
 

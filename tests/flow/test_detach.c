@@ -124,7 +124,7 @@ static void check_steps(const llmperf_profile *profile, int steps)
 {
     llmperf_ledger ledger = ledger_of(profile);
     llmperf_region_stats step = find_region(profile, "LLM@decode_step", 0);
-    uint64_t collected = find_spread(profile, NULL, "busy").count;
+    uint64_t collected = find_all_calls(profile, NULL, "busy").count;
 
     assert_int_equal(ledger.verdict, LLMPERF_VERDICT_SAMPLED);
     assert_int_equal(step.instances, steps);

@@ -378,7 +378,7 @@ static void compare_names_a_slow_first_call_apart(void **state)
     plant.first_ns = 551600000;
     root = compare_with_base(&plant);
     check_text(json_array_get(json_object_get(root, "changes"), 0),
-               "The first call of LLM@decode_step is 551.6 ms slower");
+               "The warm-up of LLM@decode_step is 551.6 ms slower");
     check_amount(number_in(json_array_get(json_object_get(root, "changes"), 0), "change_ms"),
                  551.6);
     check_text(json_array_get(json_object_get(root, "changes"), 1),

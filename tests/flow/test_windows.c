@@ -184,7 +184,7 @@ static void what_is_sampled_stays_a_random_sample(void **context)
     run_fast(50, &steps);
     profile = stop(session);
     step = find_region(profile, "LLM@decode_step", 0);
-    busy = find_spread(profile, NULL, "busy");
+    busy = find_all_calls(profile, NULL, "busy");
     for (size_t i = 0; i < llmperf_profile_count(profile, LLMPERF_ROWS_WINDOWS); i++)
         in_windows += window_of(profile, i).units + window_of(profile, i).units_left_out;
     /* Host times and amounts are of everything, and the part of windows is reported. */

@@ -186,6 +186,24 @@ llmperf_iteration_stats find_spread(const llmperf_profile *profile, const char *
     return row;
 }
 
+llmperf_iteration_stats find_all_calls(const llmperf_profile *profile, const char *region,
+                                       const char *quantity)
+{
+    llmperf_iteration_stats all = find_spread(profile, region, quantity);
+    llmperf_iteration_stats row = LLMPERF_ITERATION_STATS_INIT;
+
+    for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++) {
+        if (!row.warm_up || strcmp(row.region, all.region) || strcmp(row.quantity, quantity))
+            continue;
+        all.warm_up = (uint32_t)row.count;
+        all.count += row.count;
+        all.sum_ms += row.sum_ms;
+        all.min_ms = fmin(all.min_ms, row.min_ms);
+        all.max_ms = fmax(all.max_ms, row.max_ms);
+    }
+    return all;
+}
+
 llmperf_ledger ledger_of(const llmperf_profile *profile)
 {
     llmperf_ledger ledger = LLMPERF_LEDGER_INIT;

@@ -45,6 +45,11 @@ bool has_region(const llmperf_profile *profile, const char *path);
 llmperf_iteration_stats find_spread(const llmperf_profile *profile, const char *region,
                                     const char *quantity);
 
+/** The same of all calls, with those of warm-up: their number (`warm_up`), counts, sums, extremes.
+ */
+llmperf_iteration_stats find_all_calls(const llmperf_profile *profile, const char *region,
+                                       const char *quantity);
+
 llmperf_ledger ledger_of(const llmperf_profile *profile);
 
 /** All counters and the verdict are as expected; names each that is not. */

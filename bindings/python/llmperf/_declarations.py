@@ -361,7 +361,7 @@ class llmperf_advice(Structure):
         ("saving_ms", c_double),
         ("evidence", c_uint64),
         ("severity", c_uint32),
-        ("reserved", c_uint32),
+        ("once", c_uint32),
         ("saving_call_ms", c_double),
         ("mended_tokens_per_s", c_double),
     ]
@@ -914,7 +914,7 @@ class llmperf_iteration_stats(Structure):
         ("region", c_char_p),
         ("quantity", c_char_p),
         ("is_class", c_uint32),
-        ("reserved", c_uint32),
+        ("warm_up", c_uint32),
         ("count", c_uint64),
         ("sum_ms", c_double),
         ("mean_ms", c_double),

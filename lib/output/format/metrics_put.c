@@ -54,8 +54,8 @@ static const char *const reasons[LP_REASON_COUNT] = {
                       "20 for p95, 100 for p99; also where the source does not report them.",
     [LP_REASON_NOT_STAGE] = "active_ms and collected_wall_ms are null for regions that are not "
                             "stages, and where the source reports no single calls.",
-    [LP_REASON_NO_WARM_UP] = "warm_up_ms is null where the first call of a region took no longer "
-                             "than the others, or where that is not known.",
+    [LP_REASON_NO_WARM_UP] = "warm_up_ms is null where the first calls of a region took no longer "
+                             "than the others, or where that is not certain.",
     [LP_REASON_NO_ENERGY] =
         "Energy, clocks and memory of GPUs are null where NVML was not read or does not report "
         "them (energy[].reason). The energy of a region is null if it is not a stage, if calls of "

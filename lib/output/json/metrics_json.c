@@ -104,6 +104,8 @@ static void put_region(struct lp_metrics *metrics, const struct lp_region_findin
     lp_json_close(json, '}');
     lp_json_string(json, "clock", row->clock == LLMPERF_CLOCK_DEVICE ? "gpu" : "host");
     lp_put_number(metrics, "time_ms", row->call_ms, LP_REASON_NO_INSTANCE);
+    lp_json_count(json, "warm_up_calls",
+                  row->warm_up_calls > 0 ? row->warm_up_calls : LLMPERF_UNKNOWN);
     lp_put_number(metrics, "warm_up_ms", row->warm_up_ms, LP_REASON_NO_WARM_UP);
     lp_put_number(metrics, "tokens_per_s", row->tokens_per_s, LP_REASON_NOT_COUNTED);
     lp_json_number(json, "sampled_fraction", 1 - region->skipped_fraction);

@@ -6,6 +6,7 @@
 #include "lib/base/number.h"
 #include "lib/findings/limits/facts.h"
 #include "lib/output/md/headline_md.h"
+#include "lib/output/md/table.h"
 #include "lib/output/format/markdown.h"
 #include "lib/profile/profile.h"
 #include "lib/record/paths.h"
@@ -90,12 +91,12 @@ static void add_sampled_stage(const struct lp_findings *findings,
     lp_text_puts(out, "- ");
     lp_md_code(out, stage->region);
     if (!strncmp(stage->region, "found@", 6)) {
-        lp_text_printf(out, ": %" PRIu64 " calls, found as a whole in what was collected\n",
-                       stage->times[LP_TIME_WALL].count);
+        lp_text_printf(out, ": %.0f calls, found as a whole in what was collected\n",
+                       lp_all_calls(stage, LP_TIME_WALL));
         return;
     }
-    lp_text_printf(out, ": %" PRIu64 " of %" PRIu64 " calls", stage->times[LP_TIME_BUSY].count,
-                   stage->times[LP_TIME_WALL].count);
+    lp_text_printf(out, ": %.0f of %.0f calls", lp_all_calls(stage, LP_TIME_BUSY),
+                   lp_all_calls(stage, LP_TIME_WALL));
     if (row < findings->regions.count) {
         lp_text_puts(out, ", ");
         add_percent(out, 1 - findings->regions.items[row].stats.skipped_fraction);
@@ -223,18 +224,13 @@ static void add_rate(const struct lp_region_finding *row, struct lp_text *out)
 /* "14.07 ms of GPU time, mean of 3, 2.000 at a time". */
 static void add_call(const struct lp_region_finding *row, struct lp_text *out)
 {
-    bool warm_up = row->warm_up_ms > 0;
+    uint64_t calls = row->stats.instances - row->warm_up_calls;
 
     lp_md_interval(out, row->call_ms, lp_interval_of(row->call_ms, row->call_error), 3);
     lp_text_printf(out, " ms of %s, ", lp_clock_words(row->clock));
-    lp_text_puts(out, row->stats.instances - warm_up > 1 ? "mean of " : "");
-    lp_text_printf(out, "%" PRIu64 "%s", row->stats.instances - warm_up,
-                   row->stats.instances - warm_up > 1 ? " calls" : " call");
-    if (warm_up) {
-        lp_text_puts(out, " after warm-up (first call ");
-        add_number(out, row->warm_up_ms);
-        lp_text_puts(out, " ms)");
-    }
+    lp_text_puts(out, calls > 1 ? "mean of " : "");
+    lp_text_printf(out, "%" PRIu64 "%s", calls, calls > 1 ? " calls" : " call");
+    lp_md_warm_up(out, row);
     if (row->clock == LLMPERF_CLOCK_DEVICE) {
         lp_text_puts(out, " (the host left after ");
         add_number(out, row->stats.wall_mean_ms);

@@ -58,9 +58,10 @@ static void add_estimates(const struct lp_stage_iterations *stage, struct lp_tex
     if (busy->count == 0 || busy->estimate_calls == LLMPERF_UNKNOWN)
         return;
     lp_text_printf(out,
-                   "\nEstimated for all calls but the first (%" PRIu64
+                   "\nEstimated for all calls but %s (%" PRIu64
                    "), from the sampled ones, with 95 %% confidence:\n\n"
                    "| Part | Sampled | Mean ms |\n| --- | ---: | ---: |\n",
+                   stage->warm_up[LP_TIME_WALL].calls > 1 ? "warm-up" : "the first",
                    busy->estimate_calls);
     for (size_t i = LP_TIME_WALL + 1; i < LP_TIMES; i++)
         if (stage->times[i].count > 0)
@@ -77,7 +78,8 @@ static void add_stage(const struct lp_stage_iterations *stage, struct lp_text *o
     uint64_t calls = stage->times[LP_TIME_WALL].count, collected = stage->times[LP_TIME_BUSY].count;
 
     lp_md_code(out, stage->region);
-    lp_text_printf(out, ": %" PRIu64 " calls", calls);
+    lp_text_printf(out, ": %" PRIu64 " calls%s", calls,
+                   stage->warm_up[LP_TIME_WALL].calls > 0 ? " after warm-up" : "");
     if (collected > 0 && collected < calls)
         lp_text_printf(out, ", device times of %" PRIu64 " of them", collected);
     lp_text_puts(out, ".\n\n| Part | Mean ms | Of a call % |");
@@ -128,7 +130,8 @@ static void add_saving(const struct lp_recommendation *row, struct lp_text *out)
         lp_text_puts(out, "**");
         return;
     }
-    lp_text_printf(out, ", saves up to %s ms**", LP_NUMBER(advice->saving_ms, 3));
+    lp_text_printf(out, ", saves up to %s ms%s**", LP_NUMBER(advice->saving_ms, 3),
+                   advice->once ? " once per process start" : "");
     if (!isnan(advice->saving_call_ms))
         lp_text_printf(out, " (%s ms a call%s", LP_NUMBER(advice->saving_call_ms, 3),
                        rate ? ": " : ")");

@@ -28,7 +28,7 @@ struct shown_list {
     bool called;  /* a row has a call, complete or not: ncu sees none */
     bool timed;   /* a row has a complete call */
     bool busy;    /* a row has a busy time */
-    bool warm_up; /* a row has a first call that is warm-up */
+    bool warm_up; /* a row has calls that are warm-up */
     bool at_once; /* calls of a row ran at the same time */
 };
 
@@ -41,20 +41,24 @@ static void show_stage(const struct lp_findings *findings, const void *row, stru
     lp_show_region(findings, region->path, region->process_id, out);
 }
 
-/* Elapsed times; NULL: the clock is the host's. */
-static const llmperf_iteration_stats *elapsed_of(const struct lp_findings *findings,
-                                                 const struct lp_region_finding *row)
+/* Times of its calls on its clock; NULL: those of the region itself. */
+static const llmperf_iteration_stats *times_of(const struct lp_findings *findings,
+                                               const struct lp_region_finding *row)
 {
-    const struct lp_stage_iterations *stage =
-        row->clock == LLMPERF_CLOCK_DEVICE ? lp_findings_iterations(findings, row->stats.path)
-                                           : NULL;
+    const struct lp_stage_iterations *stage = lp_findings_iterations(findings, row->stats.path);
+    bool host = row->clock != LLMPERF_CLOCK_DEVICE;
 
-    return stage ? &stage->times[LP_TIME_ELAPSED] : NULL;
+    return stage && (!host || row->warm_up_calls > 0)
+               ? &stage->times[host ? LP_TIME_WALL : LP_TIME_ELAPSED]
+               : NULL;
 }
 
 static void show_clock(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
-    lp_text_puts(out, elapsed_of(findings, row) ? "GPU" : "host");
+    (void)findings;
+    lp_text_puts(out, ((const struct lp_region_finding *)row)->clock == LLMPERF_CLOCK_DEVICE
+                          ? "GPU"
+                          : "host");
 }
 
 static void show_std(const struct lp_findings *findings, const void *row, struct lp_text *out)
@@ -68,10 +72,10 @@ static void show_std(const struct lp_findings *findings, const void *row, struct
 static void show_percentile(const struct lp_findings *findings, const struct lp_region_finding *row,
                             size_t number, struct lp_text *out)
 {
-    const llmperf_iteration_stats *elapsed = elapsed_of(findings, row);
+    const llmperf_iteration_stats *times = times_of(findings, row);
 
-    lp_md_number(out, elapsed ? lp_percentile(LP_ROW_SPREAD, elapsed, number)
-                              : lp_percentile(LP_ROW_REGION, &row->known, number));
+    lp_md_number(out, times ? lp_percentile(LP_ROW_SPREAD, times, number)
+                            : lp_percentile(LP_ROW_REGION, &row->known, number));
 }
 
 static void show_p50(const struct lp_findings *findings, const void *row, struct lp_text *out)
@@ -87,6 +91,14 @@ static void show_p95(const struct lp_findings *findings, const void *row, struct
 static void show_p99(const struct lp_findings *findings, const void *row, struct lp_text *out)
 {
     show_percentile(findings, row, 2, out);
+}
+
+static void show_warm_up(const struct lp_findings *findings, const void *row, struct lp_text *out)
+{
+    uint64_t calls = ((const struct lp_region_finding *)row)->warm_up_calls;
+
+    (void)findings;
+    lp_md_count(out, calls > 0 ? calls : LLMPERF_UNKNOWN);
 }
 
 static void show_collected(const struct lp_findings *findings, const void *row, struct lp_text *out)
@@ -187,6 +199,7 @@ static void add_time_table(const struct lp_findings *findings, const struct show
         LP_COLUMN_NUMBER("p95 ms", show_p95),
         LP_COLUMN_NUMBER("p99 ms", show_p99),
         LP_COLUMN("Host mean ms", struct lp_region_finding, known.wall_mean_ms),
+        LP_COLUMN_NUMBER("Warm-up calls", show_warm_up),
         LP_COLUMN("Warm-up ms", struct lp_region_finding, warm_up_ms),
         LP_COLUMN("Tokens", struct lp_region_finding, known.tokens),
         LP_COLUMN_ERROR("Tokens/s", LP_CELL_RATE, struct lp_region_finding, tokens_per_s, 1,
@@ -206,8 +219,9 @@ static void add_time_table(const struct lp_findings *findings, const struct show
              "starts at its begin, or when the GPU has finished earlier work. Tokens/s is tokens / "
              "time. A percentile needs enough calls: p95 20, p99 100.");
     if (list->warm_up)
-        lp_text_puts(out, " Mean and tokens/s leave out a first call that is warm-up; time "
-                          "includes it.");
+        lp_text_puts(out, " Calls and time include warm-up, the first calls that are slower than "
+                          "all later ones; mean, std, percentiles, tokens/s and busy % leave it "
+                          "out.");
     if (list->at_once)
         lp_text_puts(out, " Several threads can be in a region at the same time: tokens/s is of "
                           "all of them together.");
@@ -218,13 +232,14 @@ static void add_device_table(const struct lp_findings *findings, const struct sh
                              const struct lp_region_finding **rows, size_t count,
                              struct lp_text *out)
 {
-    static const struct lp_column columns[] = {
+    const struct lp_column columns[] = {
         LP_COLUMN_WORDS("Stage", show_stage),
         LP_COLUMN("GPU", struct lp_region_finding, stats.device),
         LP_COLUMN_NUMBER("Collected calls", show_collected),
         LP_COLUMN("Time ms", struct lp_region_finding, collected_ms),
         LP_COLUMN("GPU busy ms", struct lp_region_finding, stats.gpu_busy_ms),
-        LP_COLUMN_TIMES("Busy %", struct lp_region_finding, busy_share, 100),
+        LP_COLUMN_TIMES(list->warm_up ? "Busy % after warm-up" : "Busy %", struct lp_region_finding,
+                        busy_share, 100),
         LP_COLUMN_NUMBER("Idle ms", show_idle),
         LP_COLUMN("Own busy ms", struct lp_region_finding, stats.exclusive_gpu_busy_ms),
         LP_COLUMN("Kernels ms", struct lp_region_finding, stats.kernel_ms),

@@ -32,7 +32,7 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
                        struct lp_text *out)
 {
     const llmperf_region_stats *stats = &region->stats;
-    uint64_t calls = stats->instances - (region->warm_up_ms > 0);
+    uint64_t calls = stats->instances - region->warm_up_calls;
     size_t processes = lp_stage_sum_of(findings, stats->path, -1).processes;
 
     lp_text_puts(out, "- ");
@@ -42,11 +42,7 @@ static void stage_line(const struct lp_findings *findings, const struct lp_regio
     lp_text_printf(out, " of %s", lp_clock_words(region->clock));
     if (calls > 1)
         lp_text_printf(out, " on average (%" PRIu64 " calls)", calls);
-    if (region->warm_up_ms > 0) {
-        lp_text_puts(out, " after a first call of ");
-        lp_md_time(out, region->warm_up_ms);
-        lp_text_puts(out, " (warm-up)");
-    }
+    lp_md_warm_up(out, region);
     if (processes > 1)
         lp_text_printf(out, " in the busiest of %zu processes", processes);
     if (region->at_once > 1)

@@ -194,6 +194,19 @@ void lp_md_time(struct lp_text *out, double ms)
                        LP_NUMBER(ms >= 1000 ? ms / 1000 : ms, 3));
 }
 
+void lp_md_warm_up(struct lp_text *out, const struct lp_region_finding *region)
+{
+    if (region->warm_up_calls == 0)
+        return;
+    lp_text_puts(out, " after warm-up (");
+    if (region->warm_up_calls == 1)
+        lp_text_puts(out, "first call ");
+    else
+        lp_text_printf(out, "calls 1 to %" PRIu64 ": ", region->warm_up_calls);
+    lp_md_time(out, region->warm_up_ms);
+    lp_text_puts(out, ")");
+}
+
 void lp_pair_head(struct lp_text *out)
 {
     lp_text_puts(out, "| | |\n| --- | --- |\n");

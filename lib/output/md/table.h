@@ -109,6 +109,9 @@ void lp_pair_count(struct lp_text *out, const char *name, uint64_t value);
 /** "1.20 s", "40.9 ms"; LP_MD_UNKNOWN for NaN. */
 void lp_md_time(struct lp_text *out, double ms);
 
+/** " after warm-up (first call 530 ms)", or nothing. */
+void lp_md_warm_up(struct lp_text *out, const struct lp_region_finding *region);
+
 /** What limits a struct lp_region_finding. */
 void lp_show_bound(const struct lp_findings *findings, const void *row, struct lp_text *out);
 

@@ -48,8 +48,9 @@ static uint64_t count_below(const struct lp_bucket *buckets, size_t count, doubl
 {
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < count && (buckets[i].low_ms + buckets[i].high_ms) / 2 <= limit_ms; i++)
-        sum += buckets[i].count;
+    for (size_t i = 0; i < count; i++)
+        if ((buckets[i].low_ms + buckets[i].high_ms) / 2 <= limit_ms)
+            sum += buckets[i].count;
     return sum;
 }
 
@@ -72,26 +73,58 @@ static void put_line(struct lp_text *out, const struct histogram *histogram, con
     lp_prometheus_value(out, value);
 }
 
-static void put_histogram(const llmperf_profile *profile, enum lp_row_id id, size_t row,
-                          const struct histogram *histogram, struct lp_text *out)
+typedef LP_VECTOR(struct lp_bucket) bucket_list;
+
+static void add_buckets(const llmperf_profile *profile, enum lp_row_id id, size_t row,
+                        bucket_list *list)
 {
     struct lp_bucket *buckets = NULL;
     size_t count = 0;
+
+    lp_profile_row_histogram(profile, id, row, &buckets, &count);
+    for (size_t i = 0; i < count && lp_vector_push(list, buckets[i]) == 0; i++)
+        ;
+    free(buckets);
+}
+
+static void put_histogram(const bucket_list *list, const struct histogram *histogram,
+                          struct lp_text *out)
+{
     double power = histogram->power;
 
-    if (lp_profile_row_histogram(profile, id, row, &buckets, &count) < 0 || !buckets)
+    if (list->count == 0)
         return;
     for (int p = 0; p < BUCKET_POWERS; p++, power *= 10)
         for (size_t i = 0; i < BUCKET_STEPS; i++) {
             double limit = bucket_steps[i] * power;
 
             put_line(out, histogram, "bucket", LP_NUMBER(limit, 2),
-                     (double)count_below(buckets, count, limit * 1e3));
+                     (double)count_below(list->items, list->count, limit * 1e3));
         }
     put_line(out, histogram, "bucket", "+Inf", (double)histogram->count);
     put_line(out, histogram, "sum", NULL, histogram->sum_ms * 1e-3);
     put_line(out, histogram, "count", NULL, (double)histogram->count);
-    free(buckets);
+}
+
+/* All calls: counters must not decrease when calls turn out to be warm-up. */
+static void put_stage(const llmperf_profile *profile, const llmperf_iteration_stats *steady,
+                      const char *family, struct lp_text *out)
+{
+    struct histogram all = { family, steady->region, 1e-6, 0, 0 };
+    bucket_list list = { NULL, 0, 0 };
+
+    for (size_t i = 0; i < lp_row_count(profile, LP_ROW_SPREAD); i++) {
+        const llmperf_iteration_stats *row = lp_row_at(profile, LP_ROW_SPREAD, i);
+
+        if (row->is_class || strcmp(row->region, steady->region) != 0 ||
+            strcmp(row->quantity, steady->quantity) != 0 || row->count == 0)
+            continue;
+        all.count += row->count;
+        all.sum_ms += row->sum_ms;
+        add_buckets(profile, LP_ROW_SPREAD, i, &list);
+    }
+    put_histogram(&list, &all, out);
+    lp_vector_clear(&list);
 }
 
 static void put_stages(const llmperf_profile *profile, const char *quantity, const char *family,
@@ -100,13 +133,10 @@ static void put_stages(const llmperf_profile *profile, const char *quantity, con
     lp_text_printf(out, "# HELP llmperf_%s %s\n# TYPE llmperf_%s histogram\n", family, text,
                    family);
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_SPREAD); i++) {
-        llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
+        const llmperf_iteration_stats *row = lp_row_at(profile, LP_ROW_SPREAD, i);
 
-        if (llmperf_profile_iteration_stats(profile, i, &stats) == 0 && !stats.is_class &&
-            stats.count > 0 && strcmp(stats.quantity, quantity) == 0)
-            put_histogram(
-                profile, LP_ROW_SPREAD, i,
-                &(struct histogram){ family, stats.region, 1e-6, stats.count, stats.sum_ms }, out);
+        if (!row->is_class && !row->warm_up && strcmp(row->quantity, quantity) == 0)
+            put_stage(profile, row, family, out);
     }
 }
 
@@ -126,6 +156,7 @@ void lp_prometheus_requests(const llmperf_profile *profile, struct lp_text *out)
         { "tpot", "request_tpot_seconds" },   { "itl", "request_itl_seconds" },
         { "e2e", "request_e2e_seconds" },
     };
+    bucket_list list = { NULL, 0, 0 };
 
     for (size_t i = 0; i < lp_row_count(profile, LP_ROW_LATENCY); i++) {
         const llmperf_latency *row = lp_row_at(profile, LP_ROW_LATENCY, i);
@@ -137,9 +168,11 @@ void lp_prometheus_requests(const llmperf_profile *profile, struct lp_text *out)
                            "# HELP llmperf_%s Latency of requests: %s.\n"
                            "# TYPE llmperf_%s histogram\n",
                            families[f][1], families[f][0], families[f][1]);
+            add_buckets(profile, LP_ROW_LATENCY, i, &list);
             put_histogram(
-                profile, LP_ROW_LATENCY, i,
-                &(struct histogram){ families[f][1], NULL, 1e-5, row->count, row->sum_ms }, out);
+                &list, &(struct histogram){ families[f][1], NULL, 1e-5, row->count, row->sum_ms },
+                out);
+            lp_vector_clear(&list);
         }
     }
 }

@@ -20,19 +20,28 @@ static struct lp_stage_facts plain_stage(void)
                                     .label = "LLM@decode_step",
                                     .decode = true,
                                     .instances = 100,
+                                    .steady_calls = 100,
+                                    .steady_ms = 10,
                                     .wall_ms = 1000,
                                     .busy_ms = 900,
                                     .dtype = "bf16" };
     double *const unknown[] = {
-        &stage.wall_p50_ms, &stage.wall_p99_ms,      &stage.step_ms,         &stage.before_ms,
-        &stage.after_ms,    &stage.first_ms,         &stage.steady_ms,       &stage.elapsed_ms,
-        &stage.span_ms,     &stage.idle_ms,          &stage.idle_launch_ms,  &stage.idle_wait_ms,
-        &stage.floor_ms,    &stage.floor_ratio,      &stage.wall_ratio,      &stage.mbu,
-        &stage.batch,       &stage.compute_floor_ms, &stage.memory_floor_ms, &stage.critical_batch,
-        &stage.kernel_ms,   &stage.kernel_count,     &stage.memcpy_ms,       &stage.memcpy_count,
-        &stage.device_ms,   &stage.top_class_ms,     &stage.top_kernel_ms,   &stage.copy_cast_ms,
-        &stage.small_ms,    &stage.waiting_ms,       &stage.tokens_per_s,    &stage.cheap_batch,
-        &stage.layers,      &stage.narrow_loss_ms,
+        &stage.wall_p50_ms,     &stage.wall_p99_ms,
+        &stage.step_ms,         &stage.before_ms,
+        &stage.after_ms,        &stage.elapsed_ms,
+        &stage.span_ms,         &stage.idle_ms,
+        &stage.idle_launch_ms,  &stage.idle_wait_ms,
+        &stage.floor_ms,        &stage.floor_ratio,
+        &stage.wall_ratio,      &stage.mbu,
+        &stage.batch,           &stage.compute_floor_ms,
+        &stage.memory_floor_ms, &stage.critical_batch,
+        &stage.kernel_ms,       &stage.kernel_count,
+        &stage.memcpy_ms,       &stage.memcpy_count,
+        &stage.device_ms,       &stage.top_class_ms,
+        &stage.top_kernel_ms,   &stage.copy_cast_ms,
+        &stage.small_ms,        &stage.waiting_ms,
+        &stage.tokens_per_s,    &stage.cheap_batch,
+        &stage.layers,          &stage.narrow_loss_ms,
     };
 
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
@@ -181,7 +190,9 @@ static void a_saving_is_given_for_a_call_and_in_tokens(void **state)
     lp_recommendations_clear(&out);
     stage = plain_stage();
     stage.tokens_per_s = 800;
-    stage.first_ms = 208;
+    stage.warm_up_calls = 1;
+    stage.warm_up_ms = 208;
+    stage.steady_calls = 99;
     stage.steady_ms = 8;
     out = of_stage(&stage);
     assert_string_equal(out.rows.items[0].advice.id, "warm_up"); /* saved once */
@@ -365,12 +376,34 @@ static void a_first_call_that_is_warm_up_is_named_once(void **state)
     struct lp_stage_facts stage = plain_stage();
 
     (void)state;
-    stage.first_ms = 208;
+    stage.warm_up_calls = 1;
+    stage.warm_up_ms = 208;
+    stage.steady_calls = 99;
     stage.steady_ms = 8;
-    assert_says(&stage, "warm_up", 200, "took 208 ms, 26.0x the mean of the others (8.00 ms)");
-    stage.wall_p50_ms = 8;
-    stage.wall_p99_ms = 208;
-    assert_says(&stage, "warm_up", 200, "took 208 ms");
+    assert_says(&stage, "warm_up", 200, "took 208 ms, 26.0x the mean of the others (8.00 ms each)");
+    stage.warm_up_calls = 31;
+    stage.warm_up_ms = 31 * 20;
+    stage.steady_calls = 69;
+    assert_says(&stage, "warm_up", 372,
+                "Calls 1 to 31 of LLM@decode_step took 620 ms, 2.50x as long as the later ones");
+}
+
+static void what_recurs_comes_before_what_is_lost_once(void **state)
+{
+    struct lp_stage_facts stage = idle_stage(60, 0);
+    struct lp_recommendations out;
+
+    (void)state;
+    stage.warm_up_calls = 1;
+    stage.warm_up_ms = 608;
+    stage.steady_ms = 8;
+    out = of_stage(&stage);
+    assert_string_equal(out.rows.items[0].advice.id, "launch_bound");
+    assert_int_equal(out.rows.items[0].advice.once, 0);
+    assert_string_equal(out.rows.items[1].advice.id, "warm_up");
+    assert_int_equal(out.rows.items[1].advice.once, 1);
+    assert_int_equal(out.rows.items[1].advice.severity, LLMPERF_SEVERITY_MEDIUM);
+    lp_recommendations_clear(&out);
 }
 
 static void savings_of_nested_stages_are_not_added_twice(void **state)
@@ -666,9 +699,10 @@ static void slow_instances_are_named(void **state)
     stage.wall_p50_ms = 9;
     stage.wall_p99_ms = 31;
     assert_says(&stage, "step_tail", 100, "p99 is 31.0 ms, 3.44x the median of 9.00 ms");
-    stage.instances = 50;
+    stage.steady_calls = 50;
+    stage.steady_ms = 20;
     assert_says(&stage, "step_tail", 550, "p99 is 31.0 ms");
-    stage.instances = 49; /* too few for a p99 */
+    stage.steady_calls = 49; /* too few for a p99 */
     assert_silent(&stage);
 }
 
@@ -823,6 +857,7 @@ int main(void)
         cmocka_unit_test(copies_are_not_slow_kernels),
         cmocka_unit_test(kernels_with_known_bounds_are_named_by_operator),
         cmocka_unit_test(a_first_call_that_is_warm_up_is_named_once),
+        cmocka_unit_test(what_recurs_comes_before_what_is_lost_once),
         cmocka_unit_test(savings_of_nested_stages_are_not_added_twice),
         cmocka_unit_test(work_at_the_memory_floor_needs_fewer_bytes),
         cmocka_unit_test(small_batches_of_decode_are_named),

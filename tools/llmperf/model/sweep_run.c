@@ -40,7 +40,7 @@ static double elapsed_of(const llmperf_profile *profile, const llmperf_region_st
 
     for (size_t i = 0; llmperf_profile_iteration_stats(profile, i, &row) == 0; i++)
         if (strcmp(row.region, stage->path) == 0 && strcmp(row.quantity, "elapsed") == 0 &&
-            row.count > 0)
+            !row.warm_up && row.count > 0)
             return row.p50_ms;
     return stage->wall_p50_ms;
 }

@@ -27,7 +27,7 @@ function changeSection(change, index) {
         words("Cause", (row) => row.text, true), words("Class", (row) => row.kernel_class), words("Significant", (row) => (row.significant ? "yes" : "no")),
         column("Base ms", "base/ms"), column("New ms", "new/ms"), column("Change ms", "change_ms"), column("Base calls", "base/calls"), column("New calls", "new/calls"),
     ], [...change.causes].sort(bySize), { pointer: (row) => `/changes/${index}/causes/${change.causes.indexOf(row)}`, none: "No part of it changed." });
-    return html`<section aria-labelledby="change-${index}"><h2 id="change-${index}">${change.first_call ? "First call of " : ""}${last(change.region) || "The run"}</h2>
+    return html`<section aria-labelledby="change-${index}"><h2 id="change-${index}">${change.first_call ? "Warm-up of " : ""}${last(change.region) || "The run"}</h2>
 <p>${change.text}.</p>${change.causes.length && change.base_ms !== null && change.new_ms !== null ? html`<figure class="wide">${changeChart(change)}</figure>` : ""}${causes}</section>`;
 }
 
@@ -47,7 +47,7 @@ function renderCompare(compare) {
 <p class="note">Base ${runs(compare.base)}, new ${runs(compare.new)}; differences up to ${number(compare.threshold_percent)} % are ignored.</p>
 ${compare.reason ? html`<div class="verdict bad"><p>Not comparable: ${compare.reason}</p></div>` : ""}
 <div class="headline"><ul>${[...judged].sort(bySize).slice(0, 3).map(change)}</ul><ul>${changes.map((change, i) => html`<li>${change.text}. <a href="#change-${i}">Causes</a></li>`)}</ul></div></header>
-<nav aria-label="Sections"><div>${changes.map((change, i) => html`<a href="#change-${i}">${change.first_call ? "First " : ""}${last(change.region) || "run"}</a> `)}<a href="#judged">Slower and faster</a> <a href="#rows">All rows</a></div><input type="search" id="search" placeholder="Search names" aria-label="Search names"></nav>
+<nav aria-label="Sections"><div>${changes.map((change, i) => html`<a href="#change-${i}">${change.first_call ? "Warm-up of " : ""}${last(change.region) || "run"}</a> `)}<a href="#judged">Slower and faster</a> <a href="#rows">All rows</a></div><input type="search" id="search" placeholder="Search names" aria-label="Search names"></nav>
 <main>${changes.map(changeSection)}<section aria-labelledby="judged"><h2 id="judged">Slower and faster</h2>${table("judged-rows", columns, judged, { pointer, none: "Nothing is slower or faster by more than the threshold and noise." })}</section>
 <section aria-labelledby="rows"><h2 id="rows">All rows</h2>${table("all-rows", columns, compare.rows, { pointer })}</section></main>`.text;
 }

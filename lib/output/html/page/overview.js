@@ -99,7 +99,7 @@ function gain(advice, metrics) {
     const stages = metrics.stages.filter((row) => row.path === advice.region), stage = stages.length === 1 ? stages[0] : null;
     if (!(advice.saving_ms > 0)) return "";
     const rate = advice.mended_tokens_per_s > 0 ? `${stage && stage.tokens_per_s ? `${number(stage.tokens_per_s, 3)} → ` : ""}${number(advice.mended_tokens_per_s, 3)} tokens/s` : "";
-    if (!(advice.saving_call_ms > 0)) return html`<strong class="saving">saves up to ${duration(advice.saving_ms, 3)}${rate ? `: ${rate}` : ""}</strong>`;
+    if (!(advice.saving_call_ms > 0)) return html`<strong class="saving">saves up to ${duration(advice.saving_ms, 3)}${advice.once ? " once per process start" : ""}${rate ? `: ${rate}` : ""}</strong>`;
     const of = stage && stage.time_ms ? ` of ${duration(stage.time_ms, 3)}` : "";
     return html`<strong class="saving">saves up to ${duration(advice.saving_call_ms, 3)}${of} a call${rate ? `: ${rate}` : ""}</strong> <small>(${duration(advice.saving_ms, 3)} in this run)</small>`;
 }

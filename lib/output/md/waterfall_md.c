@@ -10,22 +10,16 @@
 
 void lp_part_name_md(const struct lp_waterfall_part *part, struct lp_text *out)
 {
-    const char *at = part->region ? strchr(part->region, '@') : NULL;
+    bool kernels = part->kind == LP_PART_KERNELS;
+    const char *at = part->region && kernels ? strchr(part->region, '@') : NULL;
 
-    if (part->kind != LP_PART_KERNELS) {
-        lp_text_puts(out, lp_part_names[part->kind].heading);
-        if (part->region) {
-            lp_text_puts(out, " ");
-            lp_md_code(out, part->region);
-        }
+    lp_text_puts(out, !kernels             ? lp_part_names[part->kind].heading
+                      : part->kernel_class ? part->kernel_class
+                                           : "kernels");
+    if (!part->region)
         return;
-    }
-    if (part->region)
-        lp_md_text(out, at && part->kind == LP_PART_KERNELS ? at + 1 : part->region);
-    lp_text_printf(out, "%s%s", part->region && part->kernel_class ? ": " : "",
-                   part->kernel_class ? part->kernel_class
-                   : part->region     ? ""
-                                      : "kernels");
+    lp_text_puts(out, kernels ? " in " : " ");
+    lp_md_code(out, at ? at + 1 : part->region);
 }
 
 static void add_row(const struct lp_waterfall *waterfall, const struct lp_waterfall_part *part,
@@ -39,9 +33,12 @@ static void add_row(const struct lp_waterfall *waterfall, const struct lp_waterf
                    (struct lp_interval){ part->ms - part->half_ms, part->ms + part->half_ms }, 4);
     lp_text_puts(out, " |");
     lp_md_cell_number(out, 100 * part->ms / waterfall->elapsed_ms);
-    lp_md_cell_number(out, part->busy_ms);
-    lp_md_cell_number(out, part->bound_ms);
-    lp_md_cell_number(out, lp_part_is_small(part) ? (double)NAN : part->busy_ms / part->bound_ms);
+    if (!waterfall->bound_reason) {
+        lp_md_cell_number(out, part->busy_ms);
+        lp_md_cell_number(out, part->bound_ms);
+        lp_md_cell_number(out,
+                          lp_part_is_small(part) ? (double)NAN : part->busy_ms / part->bound_ms);
+    }
     lp_text_puts(out, " ");
     if (part->kernel)
         lp_md_code(out, part->kernel);
@@ -64,8 +61,12 @@ static void add_waterfall(const struct lp_waterfall *waterfall, bool sampled, st
                    sampled && isnan(waterfall->half_ms) ? "collected " : "");
     if (waterfall->bound_reason)
         lp_text_printf(out, " Lower bounds of operators are unknown: %s.", waterfall->bound_reason);
-    lp_text_puts(out, "\n\n| Part | Adds ms | % | Duration ms | Lower bound ms | Ratio | Longest "
-                      "kernel |\n| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+    lp_text_puts(out, waterfall->bound_reason
+                          ? "\n\n| Part of a call | Time ms | % of call | Longest kernel |\n"
+                            "| --- | ---: | ---: | --- |\n"
+                          : "\n\n| Part of a call | Above bound ms | % of call | Kernels ms | "
+                            "Bound ms | Kernels / bound | Longest kernel |\n"
+                            "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
     for (size_t i = 0; i < waterfall->parts.count; i++) {
         const struct lp_waterfall_part *part = &waterfall->parts.items[i];
 
@@ -78,7 +79,7 @@ static void add_waterfall(const struct lp_waterfall *waterfall, bool sampled, st
         lp_text_printf(out, "| Parts below %s %% |", LP_NUMBER(100 * LP_SMALL_PART, 1));
         lp_md_cell_number(out, small_ms);
         lp_md_cell_number(out, 100 * small_ms / waterfall->elapsed_ms);
-        lp_text_puts(out, " – | – | – | – |\n");
+        lp_text_puts(out, waterfall->bound_reason ? " – |\n" : " – | – | – | – |\n");
     }
     lp_text_puts(out, "\n");
 }
@@ -127,9 +128,12 @@ void lp_waterfall_md(const struct lp_findings *findings, struct lp_text *out)
         return;
     }
     add_waterfall(row, lp_is_sampled(findings->profile), out);
-    lp_text_puts(out, "The parts of a call add up to its elapsed time. Kernels add what their "
-                      "duration is above the lower bound of the model's operators that they "
-                      "compute; where no operator is known to be theirs, all of it.\n");
+    lp_text_puts(out, row->bound_reason
+                          ? "The parts add up to the elapsed time of a call.\n"
+                          : "The lower bound of the whole call and the other parts add up to its "
+                            "elapsed time. A part of kernels is what they take above the bound of "
+                            "the model's operators that they compute; where no operator is known "
+                            "to be theirs, all of their time.\n");
 }
 
 void lp_other_waterfalls_md(const struct lp_findings *findings, struct lp_text *out)

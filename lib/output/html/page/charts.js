@@ -37,10 +37,8 @@ function ticks(most, count = 6) {
 const PART_NAMES = {};
 let smallPart = 0;
 
-const kernelClass = (part) => (part.kernel_class ? `: ${part.kernel_class}` : "");
-
 function partName(part) {
-    if (part.part === "kernels") return `${part.region ? part.region.split("@").pop() : "kernels"}${kernelClass(part)}`;
+    if (part.part === "kernels") return `${part.kernel_class || "kernels"}${part.region ? ` in ${part.region.split("@").pop()}` : ""}`;
     if (part.part === "nested") return `${PART_NAMES.nested} ${last(part.region)}`;
     if (part.part === "small") return `Parts below ${100 * smallPart} %`;
     return PART_NAMES[part.part] || part.part;

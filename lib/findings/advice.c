@@ -491,6 +491,7 @@ static void set_run(const struct lp_findings *findings, struct lp_run_facts *run
     run->host_usable = findings->ledger.regions_dropped == 0;
     run->device_ms = findings->sums.device_ms;
     run->outside_ms = findings->sums.outside_ms;
+    run->found = llmperf_profile_fact(findings->profile, LP_FOUND_TEXT_FACT) != NULL;
     run->imported = source && (strstr(source, "nsys") || strstr(source, "ncu"));
     set_devices(findings->profile, run);
     if (findings->ledger.kernels_seen > 0)

@@ -104,9 +104,10 @@ static bool estimate(const struct lp_findings *findings, const struct lp_region_
                      const struct lp_stage_iterations *stage, struct lp_profiler_cost *cost)
 {
     const struct lp_profiler_rates *rates = &findings->profiler_rates;
+    const llmperf_iteration_stats *elapsed = &stage->times[LP_TIME_ELAPSED]; /* after warm-up */
     double sum_us = 0, calls = lp_all_calls(stage, LP_TIME_ELAPSED);
 
-    if (stage->overlaps || region->stats.skipped_fraction > 0 || !(region->active_ms > 0))
+    if (stage->overlaps || region->stats.skipped_fraction > 0 || !(elapsed->sum_ms > 0))
         return false;
     for (size_t i = 0; i < lp_row_count(findings->profile, LP_ROW_KERNEL); i++) {
         const llmperf_kernel_stats *kernel = lp_row_at(findings->profile, LP_ROW_KERNEL, i);
@@ -118,7 +119,7 @@ static bool estimate(const struct lp_findings *findings, const struct lp_region_
     cost->call_ms = sum_us / 1e3 / calls;
     place(cost, stage);
     cost->call_ms = cost->launch_ms + cost->host_ms + cost->before_ms + cost->after_ms;
-    cost->share = cost->call_ms * calls / region->active_ms;
+    cost->share = cost->call_ms * (double)elapsed->count / elapsed->sum_ms;
     return true;
 }
 

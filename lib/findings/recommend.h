@@ -112,6 +112,7 @@ struct lp_run_facts {
     bool host_usable;   /* wall times are, too */
     double device_ms, outside_ms; /* sums of durations; outside of regions */
     bool marked;                  /* there are stages to advise on */
+    bool found;                   /* stages were searched, as none was marked */
     bool imported;                /* from files of another profiler: nothing can be called */
     /* All devices together, inside and outside of regions; NaN: not known. See lp_device_time. */
     double span_ms, busy_ms, idle_launch_ms, idle_wait_ms, idle_host_ms, activities;

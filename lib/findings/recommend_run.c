@@ -27,7 +27,7 @@ static bool outside_regions(const struct lp_run_facts *run, struct lp_recommenda
 {
     double share = run->outside_ms / run->device_ms;
 
-    if (!run->device_usable || !(share >= 0.05))
+    if (!run->device_usable || !(share >= 0.05) || (run->found && run->marked))
         return false;
     lp_evidence_add(out, "outside_share", share);
     out->advice.severity = share >= 0.25 ? LLMPERF_SEVERITY_MEDIUM : LLMPERF_SEVERITY_LOW;

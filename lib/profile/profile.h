@@ -214,6 +214,10 @@ bool lp_profile_rank_count(const llmperf_profile *profile, struct lp_rank_count 
 #define LP_LAYERS_FACT "model_layers"
 #define LP_HIDDEN_FACT "model_hidden"
 
+/** Fact: the steps that were found in a program without regions, in words, for the first lines of
+ * documents; absent where a program marks regions. */
+#define LP_FOUND_TEXT_FACT "found_text"
+
 /** Facts of a run with a model, in bytes of one GPU: its weights, if the GPUs do not share them,
  * and the KV cache of a token, if the cache keeps all tokens. */
 #define LP_WEIGHTS_FACT  "model_weight_bytes"

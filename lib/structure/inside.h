@@ -100,6 +100,7 @@ struct lp_structure {
     uint32_t nodes[LP_STEP_KINDS];
     LP_VECTOR(uint32_t) layer_nodes[LP_STEP_KINDS];
     uint16_t generation; /* of the unit */
+    bool in_others;      /* steps are in stages that a library marks */
 
     /* For the amounts of steps. */
     struct lp_found_request request;

@@ -114,6 +114,7 @@ static void pass_step(struct lp_structure *structure, const struct lp_found_step
     for (size_t i = 0; i < count; i++)
         loop->busy_ns += work[i].end_ns - work[i].start_ns;
     if (has_stage(work, count)) {
+        structure->in_others = true;
         lp_structure_pass_those(structure, work, count, false);
         return;
     }

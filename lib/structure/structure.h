@@ -50,7 +50,7 @@ void lp_structure_settle(struct lp_structure *structure, enum lp_structure_need 
 /** Fact of a run: what was found, a JSON object. Not set if the program marks regions. */
 #define LP_FOUND_FACT "found"
 
-/** Set the fact. 0 or LLMPERF_ENOMEM. */
+/** Set the facts. 0 or LLMPERF_ENOMEM. */
 int lp_structure_fill(const struct lp_structure *structure, llmperf_profile *profile);
 
 #endif

@@ -5,6 +5,8 @@
 #include "lib/base/text.h"
 #include "lib/structure/inside.h"
 
+#define NOTHING "no sequence of launches repeats in the way that the steps of a model do"
+
 static const char *const labels[LP_STEP_KINDS] = { "found@step", "found@prefill", "found@decode" };
 
 static void put_count(struct lp_text *text, const char *name, bool known, uint64_t count)
@@ -72,49 +74,58 @@ static void put_found(struct lp_text *text, const struct lp_structure *structure
                    (double)structure->covered_ns / (double)structure->device_ns,
                    structure->confidence / structure->steps_judged);
     put_rows(text, structure);
-    lp_text_puts(text, ", \"reason\": null}");
+    lp_text_puts(text, ", \"reason\": null");
 }
 
-static int add_note(const struct lp_structure *structure, llmperf_profile *profile)
+/* What the first lines of documents say of it. */
+static void put_sentence(struct lp_text *text, const struct lp_structure *structure)
 {
     const struct lp_found_loop *loops = structure->loops;
     uint64_t prefill = loops[LP_STEP_PREFILL].steps, decode = loops[LP_STEP_DECODE].steps;
-    struct lp_text text = { NULL, 0, 0, false };
-    int status = LLMPERF_ENOMEM;
 
-    lp_text_printf(&text,
-                   "The program marks no region. In the order of its launches %" PRIu64 " steps",
-                   prefill + decode + loops[LP_STEP_ANY].steps);
+    lp_text_puts(text, "The program marks no region");
+    if (structure->steps_judged == 0) {
+        lp_text_printf(text, ", and no steps were found: %s.", NOTHING);
+        return;
+    }
+    lp_text_printf(text, ": %" PRIu64 " steps", prefill + decode + loops[LP_STEP_ANY].steps);
     if (structure->layers > 0)
-        lp_text_printf(&text, " of %u layers", (unsigned)structure->layers);
-    lp_text_puts(&text, " were found");
+        lp_text_printf(text, " of %u layers", (unsigned)structure->layers);
     if (prefill > 0)
-        lp_text_printf(&text, ", %" PRIu64 " of prefill and %" PRIu64 " of decode", prefill,
+        lp_text_printf(text, ", %" PRIu64 " of prefill and %" PRIu64 " of decode,", prefill,
                        decode);
-    lp_text_printf(&text, "; they have %.0f %% of the device time.",
+    lp_text_printf(text,
+                   " were found in the order of its launches (%s, confidence %.2f). They have %.0f "
+                   "%% of the device time",
+                   structure->in_others ? "in stages that a library marks" : "stages found@…",
+                   structure->confidence / structure->steps_judged,
                    100 * (double)structure->covered_ns / (double)structure->device_ns);
-    if (!text.failed)
-        status = lp_profile_note(profile, "%s", text.bytes);
-    lp_text_clear(&text);
-    return status;
+    lp_text_puts(text, structure->covered_ns * 100 < structure->device_ns * 99
+                           ? "; the rest is work outside of steps, such as loading weights or "
+                             "compiling."
+                           : ".");
 }
 
 int lp_structure_fill(const struct lp_structure *structure, llmperf_profile *profile)
 {
-    struct lp_text text = { NULL, 0, 0, false };
+    struct lp_text text = { NULL, 0, 0, false }, sentence = text;
     int status = LLMPERF_ENOMEM;
 
     if (structure->marked || structure->kernels == 0)
         return 0;
+    put_sentence(&sentence, structure);
     if (structure->steps_judged > 0)
         put_found(&text, structure);
     else
-        lp_text_puts(&text, "{\"steps\": null, \"layers\": null, \"covered\": 0, \"confidence\": "
-                            "null, \"loops\": [], \"operators\": [], \"reason\": \"no sequence of "
-                            "launches repeats in "
-                            "the way that the steps of a model do\"}");
-    if (!text.failed)
-        status = lp_profile_set_fact(profile, LP_FOUND_FACT, text.bytes);
+        lp_text_printf(&text,
+                       "{\"steps\": null, \"layers\": null, \"covered\": 0, \"confidence\": null, "
+                       "\"loops\": [], \"operators\": [], \"reason\": \"%s\"",
+                       NOTHING);
+    lp_text_printf(&text, ", \"text\": \"%s\"}", sentence.bytes ? sentence.bytes : "");
+    if (!text.failed && !sentence.failed &&
+        (status = lp_profile_set_fact(profile, LP_FOUND_FACT, text.bytes)) == 0)
+        status = lp_profile_set_fact(profile, LP_FOUND_TEXT_FACT, sentence.bytes);
     lp_text_clear(&text);
-    return status == 0 && structure->steps_judged > 0 ? add_note(structure, profile) : status;
+    lp_text_clear(&sentence);
+    return status;
 }

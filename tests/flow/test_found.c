@@ -55,8 +55,9 @@ static void found_stages_are_like_marked_ones(void **state)
                    "\"found\": {\"steps\": {\"count\": 20, \"prefill\": 2, \"decode\": 18}, "
                    "\"layers\": {\"count\": 4, \"kernels\": 9}");
     check_document(profile, LLMPERF_DOCUMENT_METRICS_JSON, "{\"name\": \"qkv\", \"launches\": 80,");
-    assert_true(
-        has_note(profile, "20 steps of 4 layers were found, 2 of prefill and 18 of decode"));
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
+                   "20 steps of 4 layers, 2 of prefill and 18 of decode, were found");
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "confidence 1.00");
     llmperf_profile_free(profile);
 }
 
@@ -80,6 +81,7 @@ static void what_does_not_repeat_has_no_steps(void **state)
     (void)state;
     assert_false(has_region(profile, "found@step"));
     assert_non_null(strstr(llmperf_profile_fact(profile, "found"), "\"steps\": null"));
+    check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "no steps were found: no sequence of");
     llmperf_profile_free(profile);
 }
 

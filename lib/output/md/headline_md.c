@@ -662,6 +662,7 @@ static void add_ncu_outcome(const struct lp_ncu_kernel *first, struct lp_text *o
 
 void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
 {
+    const char *found = llmperf_profile_fact(findings->profile, LP_FOUND_TEXT_FACT);
     size_t before;
 
     if (findings->withheld && findings->ncu_kernels.rows.count > 0 &&
@@ -683,6 +684,10 @@ void lp_headline_md(const struct lp_findings *findings, struct lp_text *out)
         return;
     }
     add_outcome(findings, out);
+    if (found) {
+        lp_md_text(out, found);
+        lp_text_puts(out, "\n\n");
+    }
     add_latencies(findings, out);
     before = out->length;
     add_stage_sentences(findings, out);

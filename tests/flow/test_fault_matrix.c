@@ -34,7 +34,7 @@ static const struct {
                   { "*LLM@prefill*", "kernels/*gemm*", "kernels/*share*", "kernel_classes/*",
                     "aggregates/*", "recommendations*", "kernel_roofline/*", "waterfall/*",
                     "devices/*", "iterations/*elapsed*", "iterations/*before*", "*/clock*",
-                    "*/time_ms*" } },
+                    "*/time_ms*", "*/bound*" } },
     [GRAPHS] = { "those kernels are in no region",
                  { "*LLM@decode_step*", "kernels/*", "kernel_classes/*", "aggregates/*",
                    "recommendations*", "captures/*", "kernel_roofline/*", "waterfall/*",

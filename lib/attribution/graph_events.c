@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graph events: nodes created, cloned and removed; graphs instantiated and updated. */
 #include "lib/attribution/graph_inside.h"
-#include "lib/base/status.h"
 #include "lib/record/paths.h"
 
 /* During instantiation the driver adds nodes of its own. Their ids show whether nested nodes were

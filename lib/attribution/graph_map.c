@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lib/attribution/graph_inside.h"
-#include "lib/base/status.h"
 #include "lib/record/paths.h"
 
 #define TIDY_GRAPHS 1024u

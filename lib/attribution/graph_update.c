@@ -8,7 +8,6 @@
 
 #include "lib/attribution/graph_inside.h"
 #include "lib/base/status.h"
-#include "lib/record/paths.h"
 
 typedef LP_VECTOR(uint64_t) nodes;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/attribution/units.h"
 
-#include "lib/base/status.h"
-
 #define LOOK_NS UINT64_C(50000000) /* interval between checks of ended units */
 
 /* A graph has any number of records, a memcpy may have none, and no record is marked as the last.

@@ -2,7 +2,6 @@
 /* Names of the values of public enumerations. */
 #include "lib/base/dtype.h"
 #include "llmperf/hardware.h"
-#include "llmperf/model.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 #include "llmperf/roofline.h"

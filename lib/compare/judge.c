@@ -5,7 +5,6 @@
 
 #include "lib/compare/compare.h"
 #include "lib/compare/reader.h"
-#include "lib/profile/fields.h"
 #include "lib/statistics/student.h"
 
 #define MINOR 0.01  /* share of a run's time; smaller rows are not judged */

@@ -5,7 +5,6 @@
 #include "lib/base/number.h"
 #include "lib/base/status.h"
 #include "lib/output/format/markdown.h"
-#include "lib/output/format/documents.h"
 #include "lib/compare/repeats_text.h"
 #include "lib/base/text.h"
 #include "llmperf/sys/check.h"

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "lib/base/number.h"
 #include "lib/compare/reader.h"
 #include "lib/compare/text.h"
 #include "lib/output/format/markdown.h"

@@ -8,7 +8,6 @@
 #include "lib/config/default_item.h"
 #include "lib/config/defaults.h"
 #include "lib/config/interpolate.h"
-#include "lib/config/scalar.h"
 
 #define DEPTH_MOST 64
 #define ITEMS_MOST 10000

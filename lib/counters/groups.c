@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/base/text.h"
 
 #define TIME_METRIC "gpu__time_duration.sum"
 #define TERMS_MOST  8

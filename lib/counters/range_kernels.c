@@ -2,7 +2,6 @@
 /* Kernel replay: CUPTI makes a range of each kernel, in the order of their launches. */
 #include <string.h>
 
-#include "lib/base/status.h"
 #include "lib/counters/range.h"
 #include "lib/record/paths.h"
 

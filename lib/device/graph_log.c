@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lib/base/hashmap.h"
-#include "lib/base/status.h"
 #include "lib/base/vector.h"
 #include "lib/device/graph_log.h"
 #include "lib/record/paths.h"

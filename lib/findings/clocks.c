@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "lib/findings/findings.h"
-#include "llmperf/region.h"
 
 /* The device finished later than the host left the region: by more than rounding and the latency
  * of a synchronisation. */

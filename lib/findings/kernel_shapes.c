@@ -11,9 +11,7 @@
 #include "lib/findings/limits/achievable.h"
 #include "lib/findings/stage_shapes.h"
 #include "lib/hardware/occupancy.h"
-#include "lib/profile/data.h"
 #include "lib/profile/fields.h"
-#include "llmperf/region.h"
 #include "llmperf/sys/hardware.h"
 
 /* Of the GPU that the findings are about; without data all is 0. */

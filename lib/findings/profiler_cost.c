@@ -9,7 +9,6 @@
 #include "lib/findings/limits/achievable.h"
 #include "lib/statistics/student.h"
 #include "lib/profile/fields.h"
-#include "llmperf/region.h"
 
 /* CUPTI 13.0 (docs/lab/performance.md: 0.6 to 0.8 us a launch of an eager decode step, 1.1 to 1.6
  * us a node). */

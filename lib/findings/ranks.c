@@ -9,8 +9,6 @@
 #include "lib/profile/fields.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
-#include "lib/findings/kernels/kernel_class.h"
-#include "lib/findings/recommend.h"
 #include "lib/findings/stragglers.h"
 #include "lib/profile/data.h"
 

@@ -5,7 +5,6 @@
 #include "lib/base/sized.h"
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
-#include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "llmperf/findings.h"
 

@@ -12,9 +12,6 @@
 #include "lib/findings/kernels/products.h"
 #include "lib/findings/limits/achievable.h"
 #include "lib/profile/data.h"
-#include "lib/profile/fields.h"
-#include "llmperf/model.h"
-#include "llmperf/region.h"
 
 static const char no_stage[] = "it ran in no stage";
 static const char no_model[] = "no model describes the operators of this stage";

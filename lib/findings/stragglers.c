@@ -7,7 +7,6 @@
 #include "lib/base/number.h"
 #include "lib/findings/findings.h"
 #include "llmperf/profile.h"
-#include "llmperf/region.h"
 
 #define N(value)       LP_NUMBER(value, 3)
 #define PERCENT(share) LP_NUMBER(100 * (share), 3)

@@ -4,14 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "lib/base/status.h"
 #include "lib/findings/findings.h"
 #include "lib/findings/kernels/products.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
-#include "llmperf/region.h"
 
 /* Of a stage and its model: further apart than this, the model describes other work. */
 #define SAME_WORK 0.02

@@ -11,7 +11,6 @@
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/base/variable.h"
-#include "llmperf/hardware.h"
 #include "llmperf/sys/config.h"
 #include "llmperf/sys/hardware.h"
 

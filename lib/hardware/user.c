@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GPU values given by the user: LLMPERF_PEAK_TFLOPS, LLMPERF_BANDWIDTH_GBS, configuration. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "llmperf/hardware.h"
 #include "llmperf/sys/hardware.h"
 #include "lib/base/file.h"
 #include "lib/base/variable.h"

@@ -2,7 +2,6 @@
 /* nsys and ncu on this machine. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"

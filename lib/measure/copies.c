@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/status.h"
 #include "lib/base/vector.h"
 
 static const size_t sizes[] = { 1u << 12, 1u << 16, 1u << 20, 1u << 24, 1u << 28 };

@@ -2,7 +2,6 @@
 /* Measures the peaks of a GPU of this machine and stores them in a file. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "lib/base/progress.h"
@@ -12,7 +11,6 @@
 #include "lib/measure/kernels.h"
 #include "lib/measure/matrix.h"
 #include "lib/measure/profiler.h"
-#include "llmperf/hardware.h"
 #include "llmperf/sys/hardware.h"
 #include "lib/device/driver.h"
 #include "lib/hardware/measured_peaks.h"

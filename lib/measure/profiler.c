@@ -4,7 +4,6 @@
  * cost. */
 #include "lib/measure/profiler.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "lib/base/clock.h"

@@ -6,9 +6,7 @@
 #include "lib/base/status.h"
 #include "lib/record/paths.h"
 #include "lib/profile/data.h"
-#include "lib/profile/profile.h"
 #include "lib/profile/totals.h"
-#include "llmperf/region.h"
 
 /* Least share of the time of a stage for which energy must be known, and most in which another
  * stage ran. */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
-#include "lib/base/text.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
 #include "lib/profile/totals.h"
-#include "lib/record/paths.h"
 
 static llmperf_memory make_row(const struct lp_memory *memory, size_t device, uint32_t process_id)
 {

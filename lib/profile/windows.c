@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "lib/base/status.h"
-#include "lib/record/paths.h"
 #include "lib/profile/data.h"
 #include "lib/profile/profile.h"
 #include "llmperf/profile.h"

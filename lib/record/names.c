@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "lib/base/status.h"
 #include "lib/record/names.h"
 
 uint32_t lp_names_intern(struct lp_names *names, const char *text)

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/log.h"
 #include "lib/regions/capture.h"
 #include "lib/regions/first_use.h"
 #include "lib/base/forked.h"

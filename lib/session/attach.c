@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "lib/base/file.h"
-#include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/session/session.h"
 #include "llmperf/sys/inject.h"

@@ -2,8 +2,6 @@
 /** The collector thread: reads host records and activities, attributes them, commits. All work of a
  * session happens here. */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"

@@ -8,7 +8,6 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/log.h"
-#include "lib/base/status.h"
 #include "lib/profile/profile.h"
 #include "lib/session/session.h"
 #include "lib/regions/safepoint.h"

@@ -20,7 +20,6 @@
 #include "lib/session/session_trace.h"
 #include "lib/base/log.h"
 #include "lib/base/vector.h"
-#include "llmperf/session.h"
 #include "llmperf/sys/run.h"
 
 /* Old runs */

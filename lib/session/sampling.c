@@ -7,7 +7,6 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/status.h"
-#include "lib/base/text.h"
 #include "lib/session/session.h"
 #include "lib/device/device.h"
 #include "lib/regions/sampler.h"

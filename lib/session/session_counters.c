@@ -6,7 +6,6 @@
 
 #include "lib/base/status.h"
 #include "lib/base/text.h"
-#include "lib/output/format/documents.h"
 #include "lib/session/session_counters.h"
 #include "lib/counters/counters.h"
 #include "lib/output/format/json_writer.h"

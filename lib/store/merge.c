@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "lib/base/hashmap.h"
 #include "lib/base/progress.h"
 #include "lib/base/status.h"
 #include "lib/store/merge_energy.h"

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lib/trace/lanes.h"
 
-#include "lib/base/status.h"
-#include "llmperf/api.h"
-
 #define LINKS_KNOWN 131072u /* at least; thousands of launches may wait for their work */
 
 static struct lp_trace_stream *find_stream(struct lp_trace_lanes *lanes,

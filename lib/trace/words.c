@@ -4,12 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "lib/base/status.h"
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/record/paths.h"
 #include "lib/profile/profile.h"
-#include "llmperf/api.h"
 
 typedef LP_VECTOR(const char *) text_vector;
 

@@ -9,7 +9,6 @@
 #include "lib/base/vector.h"
 #include "lib/profile/data.h"
 #include "lib/profile/fields.h"
-#include "lib/record/paths.h"
 #include "lib/record/stall_reasons.h"
 
 /* The instructions of a kernel in a region: a part of the sorted list. */

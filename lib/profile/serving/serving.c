@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/status.h"
 #include "lib/record/paths.h"
 #include "llmperf/region.h"
 #include "llmperf/request.h"

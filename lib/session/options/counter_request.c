@@ -9,7 +9,6 @@
 #include "lib/base/text.h"
 #include "lib/session/options/counter_presets.h"
 #include "llmperf/session.h"
-#include "llmperf/sys/counters.h"
 #include "lib/counters/counters.h"
 
 #define INCLUDES_MOST 64u

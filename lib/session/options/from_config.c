@@ -10,7 +10,6 @@
 #include "lib/session/options/from_config.h"
 #include "lib/base/dtype.h"
 #include "lib/hardware/user.h"
-#include "llmperf/model.h"
 #include "llmperf/sys/config.h"
 
 #define MODEL_KEY    "model"

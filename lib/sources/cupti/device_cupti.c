@@ -10,10 +10,8 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
-#include "lib/base/log.h"
 #include "lib/base/status.h"
 #include "lib/device/buffers.h"
-#include "lib/regions/capture.h"
 #include "lib/sources/cupti/calls.h"
 #include "lib/cupti/captures.h"
 #include "lib/cupti/cubins.h"

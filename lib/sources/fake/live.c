@@ -16,7 +16,6 @@
 #include "lib/base/hashmap.h"
 #include "lib/base/status.h"
 #include "lib/device/buffers.h"
-#include "lib/regions/capture.h"
 #include "lib/sources/fake/fake.h"
 #include "lib/sources/fake/script.h"
 #include "lib/device/launch_ids.h"

@@ -8,7 +8,6 @@
 #include "lib/base/utf8.h"
 #include "lib/record/host_calls.h"
 #include "lib/sources/fake/script.h"
-#include "llmperf/region.h"
 
 enum argument {
     ARGUMENT_NONE,

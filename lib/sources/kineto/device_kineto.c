@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "lib/base/status.h"
-#include "lib/base/text.h"
 #include "lib/device/device.h"
 #include "lib/record/paths.h"
 #include "lib/record/range_rules.h"

@@ -7,7 +7,6 @@
 #include <strings.h>
 
 #include "lib/base/status.h"
-#include "lib/record/record.h"
 #include "llmperf/profile.h"
 #include "llmperf/region.h"
 

@@ -12,7 +12,6 @@
 #include "lib/base/text.h"
 #include "lib/base/utf8.h"
 #include "lib/base/vector.h"
-#include "lib/regions/capture.h"
 #include "lib/profile/profile.h"
 #include "lib/record/paths.h"
 #include "lib/trace/export/graph_ends.h"

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/base/status.h"
 #include "lib/config/config.h"
 #include "lib/config/options.h"
 #include "lib/vendor/commands.h"

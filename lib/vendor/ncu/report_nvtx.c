@@ -4,7 +4,6 @@
  * is lost. */
 #include "lib/record/paths.h"
 #include "lib/vendor/ncu/report.h"
-#include "llmperf/api.h"
 
 enum { STATE_DOMAINS = 1, STATE_THREADS = 2, STATE_STARTED = 3 };
 enum { DOMAIN_ID = 1, DOMAIN_NAME = 2 };

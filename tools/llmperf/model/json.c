@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
 #include "json.h"
 #include "model/gpu.h"
 

@@ -4,6 +4,8 @@
 
 #include "lib/base/secret.h"
 
+#include "lib/base/vector.h"
+
 #define NAME                                                                                       \
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"                                         \
     "0123456789_-."
@@ -28,13 +30,12 @@ static const char *const model_words[] = {
     "eos",   "bos",  "pad",  "unk",   "sep",     "cls", "mask", "stop", "start", "end", "image",
     "audio", "next", "last", "first", "special", "per", "max",  "min",  "new",   "num", "text",
 };
+
 /* Prefixes of tokens of well-known services. */
 static const char *const beginnings[] = {
     "hf_",   "sk-",   "ghp_", "gho_", "ghs_", "github_pat_", "glpat-",
     "xoxb-", "xoxp-", "AKIA", "ASIA", "AIza", "eyJ",         "nvapi-",
 };
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 struct word {
     const char *text;
@@ -51,7 +52,7 @@ static bool is_one_of(struct word word, const char *const *list, size_t count)
 
 static bool ends_secret(struct word word)
 {
-    for (size_t i = 0; i < LENGTH(secret_words); i++) {
+    for (size_t i = 0; i < LP_LENGTH(secret_words); i++) {
         size_t length = strlen(secret_words[i]);
 
         if (length <= word.length &&
@@ -81,10 +82,10 @@ bool lp_secret_is_name(const char *name, size_t length)
     struct word last = take_word(name, &length), before = take_word(name, &length);
 
     if (is_one_of(last, (const char *const[]){ "token" }, 1))
-        return !is_one_of(before, model_words, LENGTH(model_words));
+        return !is_one_of(before, model_words, LP_LENGTH(model_words));
     if (is_one_of(last, (const char *const[]){ "key" }, 1))
-        return is_one_of(before, key_words, LENGTH(key_words));
-    return ends_secret(last) || is_one_of(last, short_words, LENGTH(short_words));
+        return is_one_of(before, key_words, LP_LENGTH(key_words));
+    return ends_secret(last) || is_one_of(last, short_words, LP_LENGTH(short_words));
 }
 
 /* Length of a value: up to its closing quote, or to a character that ends a word. */
@@ -141,7 +142,7 @@ static const char *mask_after(struct lp_text *out, const char *at, bool first, b
 
 static bool is_token(struct word word)
 {
-    for (size_t i = 0; i < LENGTH(beginnings); i++)
+    for (size_t i = 0; i < LP_LENGTH(beginnings); i++)
         if (word.length > TOKEN_MOST &&
             strncmp(word.text, beginnings[i], strlen(beginnings[i])) == 0)
             return true;

@@ -20,8 +20,6 @@
 #include "llmperf/api.h"
 #include "llmperf/profile.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Ids as in nsys: machine in the upper bits, virtual machine in bits 48 to 55, process in bits 24
  * to 47, thread in the lower bits. */
 #define MACHINE       (UINT64_C(1) << 56)
@@ -298,7 +296,7 @@ static int64_t copy_kind(const char *name)
                                          "[memcpy HtoH]",
                                          "[memcpy PtoP]" };
 
-    for (size_t i = 1; i < LENGTH(names); i++)
+    for (size_t i = 1; i < LP_LENGTH(names); i++)
         if (strcmp(name, names[i]) == 0)
             return (int64_t)i;
     return 0;
@@ -444,7 +442,7 @@ static void put_facts(struct lp_trace_writer *writer, const struct lp_trace_fact
     lp_hashmap_reset(&nsys->threads);
     nsys->facts = facts;
     nsys->words.names = facts->names;
-    for (size_t i = 0; i < LENGTH(meta) && !nsys->begun; i++)
+    for (size_t i = 0; i < LP_LENGTH(meta) && !nsys->begun; i++)
         put_rare(nsys, "INSERT INTO META_DATA_EXPORT VALUES(?,?)", meta[i], 2, NULL, 0);
     if (!nsys->begun) {
         nsys->has_base = facts->start_ns != 0;

@@ -6,8 +6,6 @@
 #include "lib/vendor/timeline.h"
 #include "lib/vendor/vendor.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
 /* The labels must be equal to those of live NVTX ranges (lib/regions/nvtx_names.c), so that
  * imported and live runs can be compared. */
 #define DEFAULT_DOMAIN "default"
@@ -65,7 +63,7 @@ uint8_t lp_nsys_call_kind(const char *name)
                                             "cuLaunchKernel",   "cuLaunchCooperative",
                                             "cudaLaunch_v",     "cuLaunch_v" };
 
-    for (size_t i = 0; i < LENGTH(launches); i++)
+    for (size_t i = 0; i < LP_LENGTH(launches); i++)
         if (starts_with(name, launches[i]))
             return LP_CALL_KERNEL;
     if (starts_with(name, "cudaGraphLaunch") || starts_with(name, "cuGraphLaunch"))

@@ -4,10 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/vector.h"
 #include "lib/record/host_calls.h"
 #include "lib/record/record.h"
-
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Functions of the runtime whose name in the driver is another than "cu" for "cuda". */
 static uint8_t host_call(const char *name)
@@ -30,7 +29,7 @@ static uint8_t host_call(const char *name)
 
     if (strncmp(name, "cuda", 4) != 0 && strncmp(name, "hip", 3) != 0)
         return lp_host_call_find(name);
-    for (size_t i = 0; i < LENGTH(others); i++)
+    for (size_t i = 0; i < LP_LENGTH(others); i++)
         if (strcmp(rest, others[i].runtime) == 0)
             return lp_host_call_find(others[i].driver);
     snprintf(driver, sizeof(driver), "cu%s", rest);

@@ -14,7 +14,6 @@
     {                                                                                              \
         text, sizeof(text) - 1                                                                     \
     }
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 #define NAME_BYTES    16384u   /* longer names are cut */
 #define NUMBERS_MOST  65536u   /* threads, groups */
 #define RANGES_THREAD 1000000u /* and up: threads of llmperf's traces for ranges on no stack */
@@ -49,7 +48,7 @@ static enum role role_of(struct lp_json_text category)
                   { WORD("Kernel"), KERNEL },     { WORD("Memcpy"), MEMCPY },
                   { WORD("Memset"), MEMSET },     { WORD("Runtime"), CALL } };
 
-    for (size_t i = 0; i < LENGTH(roles); i++)
+    for (size_t i = 0; i < LP_LENGTH(roles); i++)
         if (is_same(category, roles[i].category))
             return roles[i].role;
     return NOTHING;
@@ -74,7 +73,7 @@ static void keep_member(struct event *event, const struct lp_json_member *member
                    { WORD("dur"), offsetof(struct event, length) },
                    { WORD("args"), offsetof(struct event, args) } };
 
-    for (size_t i = 0; i < LENGTH(places); i++)
+    for (size_t i = 0; i < LP_LENGTH(places); i++)
         if (is_same(member->key, places[i].key))
             memcpy((char *)event + places[i].place, &member->value, sizeof(member->value));
 }
@@ -258,7 +257,7 @@ static bool read_number(const struct lp_json_member *member, uint64_t *numbers)
                  { WORD("flops"), FLOPS },
                  { WORD("message_bytes"), MESSAGE_BYTES } };
 
-    for (size_t i = 0; i < LENGTH(keys); i++)
+    for (size_t i = 0; i < LP_LENGTH(keys); i++)
         if (is_same(member->key, keys[i].key)) {
             numbers[keys[i].number] = lp_json_whole(member->value, UINT64_MAX);
             return true;
@@ -501,7 +500,7 @@ static uint64_t element_bytes(struct lp_json_text dtype)
                   { "Double", 8 }, { "Long", 8 },  { "Int", 4 },  { "Short", 2 },
                   { "Char", 1 },   { "Byte", 1 },  { "Bool", 1 } };
 
-    for (size_t i = 0; i < LENGTH(sizes); i++)
+    for (size_t i = 0; i < LP_LENGTH(sizes); i++)
         if (begins(dtype, sizes[i].start))
             return sizes[i].bytes;
     return 0;
@@ -541,7 +540,7 @@ static int add_counts(struct lp_kineto_events *events, const struct lp_kineto_fa
     int status = 0;
 
     fact.kind = LP_KINETO_COUNT;
-    for (fact.name = 1; fact.name < LENGTH(numbers) && status == 0; fact.name++)
+    for (fact.name = 1; fact.name < LP_LENGTH(numbers) && status == 0; fact.name++)
         if ((fact.value = args->numbers[numbers[fact.name]]) != UINT64_MAX)
             status = add(events, &fact);
     return status;

@@ -11,8 +11,7 @@
 #include "lib/vendor/ncu/nvtx.h"
 #include "lib/vendor/numbers.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-#define COLUMN_NONE   SIZE_MAX
+#define COLUMN_NONE SIZE_MAX
 
 /* Columns of page raw that are not metrics. */
 enum ncu_column {
@@ -98,7 +97,7 @@ bool lp_ncu_is_header(const char *line, size_t length)
     static const char *const starts[] = { "\"ID\",\"", "\"Process ID\",\"", "ID,Process ID,",
                                           "Process ID,Process Name," };
 
-    for (size_t i = 0; i < LENGTH(starts); i++)
+    for (size_t i = 0; i < LP_LENGTH(starts); i++)
         if (length > strlen(starts[i]) && memcmp(line, starts[i], strlen(starts[i])) == 0)
             return true;
     return false;
@@ -106,7 +105,7 @@ bool lp_ncu_is_header(const char *line, size_t length)
 
 static enum ncu_column role_of(const char *name)
 {
-    for (size_t i = 0; i < LENGTH(roles); i++)
+    for (size_t i = 0; i < LP_LENGTH(roles); i++)
         if (roles[i].whole ? strcmp(name, roles[i].start) == 0
                            : strncmp(name, roles[i].start, strlen(roles[i].start)) == 0)
             return roles[i].column;
@@ -115,7 +114,7 @@ static enum ncu_column role_of(const char *name)
 
 static bool is_ignored(const char *name)
 {
-    for (size_t i = 0; i < LENGTH(ignored); i++)
+    for (size_t i = 0; i < LP_LENGTH(ignored); i++)
         if (strcmp(name, ignored[i]) == 0)
             return true;
     return false;
@@ -228,7 +227,7 @@ static bool is_same_result(const struct table *table)
 {
     size_t at = 0;
 
-    for (size_t i = 0; i < LENGTH(key_columns); i++) {
+    for (size_t i = 0; i < LP_LENGTH(key_columns); i++) {
         const struct lp_field *field = cell(table, key_columns[i]);
 
         if (table->key.count - at < field->length + 1 ||
@@ -242,7 +241,7 @@ static bool is_same_result(const struct table *table)
 static int keep_key(struct table *table)
 {
     table->key.count = 0;
-    for (size_t i = 0; i < LENGTH(key_columns); i++) {
+    for (size_t i = 0; i < LP_LENGTH(key_columns); i++) {
         const struct lp_field *field = cell(table, key_columns[i]);
 
         if (lp_vector_reserve(&table->key, field->length + 1) < 0)
@@ -344,9 +343,9 @@ static uint32_t metric_of_row(struct table *table)
 static int take_summary(struct table *table, struct lp_ncu_value *value, uint64_t count)
 {
     static const enum ncu_column columns[] = { NCU_AVERAGE, NCU_MINIMUM, NCU_MAXIMUM };
-    double numbers[LENGTH(columns)];
+    double numbers[LP_LENGTH(columns)];
 
-    for (size_t i = 0; i < LENGTH(columns); i++) {
+    for (size_t i = 0; i < LP_LENGTH(columns); i++) {
         const struct lp_field *field = cell(table, columns[i]);
 
         if (lp_number_parse(field->text, field->length, &numbers[i]) != LP_NUMBER_FINE)

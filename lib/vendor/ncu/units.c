@@ -7,8 +7,6 @@
 
 #include "lib/vendor/ncu/report.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Names of another form; a final '*' matches any rest. */
 static const struct {
     const char *name, *unit;
@@ -77,7 +75,7 @@ static const struct quantity quantities[] = {
 
 static const char *find_exception(const char *name)
 {
-    for (size_t i = 0; i < LENGTH(exceptions); i++) {
+    for (size_t i = 0; i < LP_LENGTH(exceptions); i++) {
         size_t length = strlen(exceptions[i].name);
         bool start = exceptions[i].name[length - 1] == '*';
 
@@ -94,7 +92,7 @@ static const struct quantity *find_quantity(const char *counter, size_t length)
         const char *underscore = memchr(counter, '_', length);
         size_t word = underscore ? (size_t)(underscore - counter) : length;
 
-        for (size_t i = 0; i < LENGTH(quantities); i++)
+        for (size_t i = 0; i < LP_LENGTH(quantities); i++)
             if (strlen(quantities[i].word) == word &&
                 memcmp(quantities[i].word, counter, word) == 0)
                 return &quantities[i];

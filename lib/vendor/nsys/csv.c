@@ -9,8 +9,7 @@
 #include "lib/vendor/nsys/csv.h"
 #include "lib/vendor/numbers.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-#define NAME_BYTES    64
+#define NAME_BYTES 64
 
 /* In lower case, without units. */
 static const struct {
@@ -128,7 +127,7 @@ static bool has(const struct lp_nsys_table *table, enum lp_nsys_column column)
 
 static enum lp_nsys_report find_report(const struct lp_nsys_table *table, bool in_bytes)
 {
-    for (size_t i = 0; i < LENGTH(rules); i++) {
+    for (size_t i = 0; i < LP_LENGTH(rules); i++) {
         size_t found = 0;
 
         while (found < rules[i].count && has(table, rules[i].needs[found]))
@@ -161,7 +160,7 @@ static void read_header(struct lp_csv *csv, struct lp_nsys_table *table)
         char name[NAME_BYTES], unit[NAME_BYTES];
 
         split_header(csv->fields.items[i].text, name, unit);
-        for (size_t k = 0; k < LENGTH(names); k++) {
+        for (size_t k = 0; k < LP_LENGTH(names); k++) {
             if (strcmp(names[k].name, name) != 0 || has(table, names[k].column))
                 continue;
             table->columns[names[k].column] = i;
@@ -181,7 +180,7 @@ bool lp_nsys_csv_is_header(const char *line, size_t length)
         "Range,",    "Name,Projected", "API Start", "\"Time (%)\"", "\"Start (",
     };
 
-    for (size_t i = 0; i < LENGTH(starts); i++)
+    for (size_t i = 0; i < LP_LENGTH(starts); i++)
         if (length > strlen(starts[i]) && memcmp(line, starts[i], strlen(starts[i])) == 0)
             return memchr(line, ',', length) != NULL;
     return false;

@@ -11,7 +11,6 @@
 #include "lib/vendor/gpus.h"
 #include "lib/vendor/nsys/sqlite.h"
 
-#define LENGTH(array)    (sizeof(array) / sizeof((array)[0]))
 #define NS_PER_S         INT64_C(1000000000)
 #define GPUS_MOST        64
 #define SEVERITY_WARNING 2
@@ -37,7 +36,7 @@ static int visit_meta(void *user, const struct lp_cell *cells)
     struct description *description = user;
     char value[64];
 
-    for (size_t i = 0; i < LENGTH(kept); i++) {
+    for (size_t i = 0; i < LP_LENGTH(kept); i++) {
         if (!cells[0].text || !cells[1].text || strcmp(cells[0].text, kept[i][0]) != 0)
             continue;
         lp_text_sanitise(value, sizeof(value), cells[1].text);
@@ -261,7 +260,7 @@ static int read_facts(struct description *description)
     int status;
 
 #define READ(table, wants, visit)                                                                  \
-    ((status = lp_database_rows(database, table, wants, LENGTH(wants), visit, description)) < 0)
+    ((status = lp_database_rows(database, table, wants, LP_LENGTH(wants), visit, description)) < 0)
     if (READ("META_DATA_EXPORT", meta, visit_meta) || READ("EXPORT_META_DATA", meta, visit_meta) ||
         READ("TARGET_INFO_SESSION_START_TIME", start, visit_start) ||
         READ("ANALYSIS_DETAILS", details, visit_duration) ||

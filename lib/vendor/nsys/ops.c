@@ -7,8 +7,6 @@
 #include "lib/vendor/nsys/sqlite.h"
 #include "llmperf/profile.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Calls with a backtrace have a second row with the same name and times; only the first counts. */
 #define CLASS_BACKTRACE 67
 
@@ -164,7 +162,7 @@ static uint32_t copy_name(struct lp_nsys *nsys, const struct lp_cell *cell)
         "[memcpy DtoD]",     "[memcpy HtoH]",    "[memcpy PtoP]", "[memcpy UVM HtoD]",
         "[memcpy UVM DtoH]", "[memcpy UVM DtoD]"
     };
-    bool known = !cell->null && cell->number > 0 && cell->number < (int64_t)LENGTH(names);
+    bool known = !cell->null && cell->number > 0 && cell->number < (int64_t)LP_LENGTH(names);
 
     return intern(nsys, names[known ? cell->number : 0]);
 }
@@ -279,7 +277,7 @@ int lp_nsys_read_ops(struct lp_nsys *nsys)
             ? LP_THREAD_PROCESS
             : 0;
     nsys->last_context[0] = nsys->last_context[1] = UINT64_MAX;
-    for (size_t i = 0; i < LENGTH(tables) && status == 0; i++) {
+    for (size_t i = 0; i < LP_LENGTH(tables) && status == 0; i++) {
         nsys->kind = tables[i].kind;
         status = lp_database_rows(nsys->database, tables[i].table, op_wants, OP_COLUMNS,
                                   tables[i].visit, nsys);
@@ -348,14 +346,14 @@ int lp_nsys_read_calls(struct lp_nsys *nsys)
 
     nsys->timeline.calls_known = lp_database_has(nsys->database, "CUPTI_ACTIVITY_KIND_RUNTIME");
     if ((status = lp_database_rows(nsys->database, "CUPTI_ACTIVITY_KIND_RUNTIME", calls,
-                                   LENGTH(calls), visit_call, nsys)) < 0)
+                                   LP_LENGTH(calls), visit_call, nsys)) < 0)
         return status;
     if (lp_database_has(nsys->database, "CUDA_GRAPH_NODE_EVENTS"))
-        return lp_database_rows(nsys->database, "CUDA_GRAPH_NODE_EVENTS", nodes, LENGTH(nodes),
+        return lp_database_rows(nsys->database, "CUDA_GRAPH_NODE_EVENTS", nodes, LP_LENGTH(nodes),
                                 visit_node, nsys);
     /* Node events of 2022 are in the other table. */
     return lp_database_has_column(nsys->database, "CUDA_GRAPH_EVENTS", "graphNodeId")
-               ? lp_database_rows(nsys->database, "CUDA_GRAPH_EVENTS", nodes, LENGTH(nodes),
+               ? lp_database_rows(nsys->database, "CUDA_GRAPH_EVENTS", nodes, LP_LENGTH(nodes),
                                   visit_node, nsys)
                : 0;
 }

@@ -6,8 +6,6 @@
 #include "lib/base/status.h"
 #include "lib/vendor/nsys/sqlite.h"
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-
 enum { EVENT_PUSH_POP = 59, EVENT_START_END = 60, EVENT_T_PUSH_POP = 70, EVENT_T_START_END = 71 };
 enum { EVENT_DOMAIN = 75 };
 

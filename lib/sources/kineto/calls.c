@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "lib/sources/kineto/calls.h"
-
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/base/vector.h"
 #include "lib/record/host_calls.h"
 #include "lib/record/record.h"
+#include "lib/sources/kineto/events.h"
 
 /* Functions of the runtime whose name in the driver is another than "cu" for "cuda". */
 static uint8_t host_call(const char *name)

@@ -44,7 +44,6 @@ struct kineto {
     struct lp_hashmap captures;            /* graph node -> path that captured it */
     struct lp_hashmap launches;            /* correlation -> a shorter one, if some are long */
     int64_t offset_ns;                     /* from times of the file to those of records */
-    struct lp_device_stats stats;
 };
 
 static uint64_t record_time(const struct kineto *kineto, int64_t time_ns)
@@ -52,12 +51,13 @@ static uint64_t record_time(const struct kineto *kineto, int64_t time_ns)
     return (uint64_t)time_ns + (uint64_t)kineto->offset_ns;
 }
 
+/* What is of no region is left out. */
 static int add_record(struct kineto *kineto, struct thread *thread, int64_t time_ns, uint16_t kind,
                       uint16_t detail, uint32_t node, uint64_t value)
 {
     const struct lp_record record = { record_time(kineto, time_ns), value, node, kind, detail };
 
-    return lp_vector_push(&thread->records, record);
+    return node == LP_PATH_UNKNOWN ? 0 : lp_vector_push(&thread->records, record);
 }
 
 static uint32_t innermost(const struct thread *thread)
@@ -72,14 +72,14 @@ static uint32_t innermost(const struct thread *thread)
 static uint32_t make_node(struct kineto *kineto, uint32_t parent, uint32_t word)
 {
     const char *label = lp_names_text(&kineto->events.words, word);
+    struct lp_range_work *work;
     struct lp_range range;
 
     if (!lp_range_find_label(label, &range))
         return lp_path_intern(parent, label);
-    while (kineto->works.count <= word)
-        if (lp_vector_push(&kineto->works, (struct lp_range_work){ .count = 0 }) < 0)
-            return LP_PATH_UNKNOWN;
-    kineto->works.items[word] = range.work;
+    if (!(work = lp_vector_at(&kineto->works, word)))
+        return LP_PATH_UNKNOWN;
+    *work = range.work;
     return lp_range_is_part(&range, parent) ? LP_PATH_UNKNOWN : lp_range_intern(&range, parent);
 }
 
@@ -100,19 +100,16 @@ static int close_top(struct kineto *kineto, struct thread *thread, int64_t time_
 {
     const struct open_region *top = &thread->open.items[--thread->open.count];
 
-    return top->node == LP_PATH_UNKNOWN
-               ? 0
-               : add_record(kineto, thread, time_ns, LP_RECORD_REGION_END, how, top->node, 0);
+    return add_record(kineto, thread, time_ns, LP_RECORD_REGION_END, how, top->node, 0);
 }
 
-/* Position above the region that an end belongs to; 0: it is not open. */
-static size_t find_open(const struct thread *thread, const struct lp_kineto_fact *end)
+/* Position above the region of an event, or the innermost one with an edge; 0: it is not open. */
+static size_t find_open(const struct thread *thread, uint64_t event, bool edge)
 {
-    bool edge = end->length_ns == UINT64_MAX;
     size_t at = thread->open.count;
 
-    while (at > 0 && (edge ? !thread->open.items[at - 1].edge
-                           : thread->open.items[at - 1].event != end->event))
+    while (at > 0 &&
+           (edge ? !thread->open.items[at - 1].edge : thread->open.items[at - 1].event != event))
         at--;
     return at;
 }
@@ -121,7 +118,7 @@ static size_t find_open(const struct thread *thread, const struct lp_kineto_fact
 static int end_region(struct kineto *kineto, struct thread *thread,
                       const struct lp_kineto_fact *fact)
 {
-    size_t at = find_open(thread, fact);
+    size_t at = find_open(thread, fact->event, fact->length_ns == UINT64_MAX);
     int status = 0;
 
     while (at > 0 && thread->open.count > at && status == 0)
@@ -146,14 +143,13 @@ static int add_work(struct kineto *kineto, struct thread *thread, int64_t time_n
 static int begin_region(struct kineto *kineto, struct thread *thread,
                         const struct lp_kineto_fact *fact)
 {
-    struct open_region region = { fact->event, find_node(kineto, innermost(thread), fact->name),
-                                  fact->length_ns == UINT64_MAX };
+    uint32_t node = find_node(kineto, innermost(thread), fact->name);
+    struct open_region region = { fact->event, node, fact->length_ns == UINT64_MAX };
 
     if (lp_vector_push(&thread->open, region) < 0 ||
-        (region.node != LP_PATH_UNKNOWN &&
-         (add_record(kineto, thread, fact->time_ns, LP_RECORD_REGION_BEGIN, LP_BEGIN_NOW,
-                     region.node, 0) < 0 ||
-          add_work(kineto, thread, fact->time_ns, region.node, fact->name) < 0)))
+        add_record(kineto, thread, fact->time_ns, LP_RECORD_REGION_BEGIN, LP_BEGIN_NOW, node, 0) <
+            0 ||
+        add_work(kineto, thread, fact->time_ns, node, fact->name) < 0)
         return LLMPERF_ENOMEM;
     return fact->length_ns == 0 ? close_top(kineto, thread, fact->time_ns, LP_END_NOW) : 0;
 }
@@ -161,24 +157,11 @@ static int begin_region(struct kineto *kineto, struct thread *thread,
 static int count_work(struct kineto *kineto, struct thread *thread,
                       const struct lp_kineto_fact *fact)
 {
-    size_t at = thread->open.count;
+    size_t at = find_open(thread, fact->event, false);
 
-    while (at > 0 && thread->open.items[at - 1].event != fact->event)
-        at--;
-    return at == 0 || thread->open.items[at - 1].node == LP_PATH_UNKNOWN
-               ? 0
-               : add_record(kineto, thread, fact->time_ns, LP_RECORD_COUNT, (uint16_t)fact->name,
-                            thread->open.items[at - 1].node, fact->value);
-}
-
-static int add_range(struct kineto *kineto, struct thread *thread,
-                     const struct lp_kineto_fact *fact)
-{
-    uint32_t node = find_node(kineto, LP_PATH_ROOT, fact->name);
-
-    return node == LP_PATH_UNKNOWN ? 0
-                                   : add_record(kineto, thread, fact->time_ns, LP_RECORD_RANGE, 0,
-                                                node, fact->length_ns);
+    return at == 0 ? 0
+                   : add_record(kineto, thread, fact->time_ns, LP_RECORD_COUNT,
+                                (uint16_t)fact->name, thread->open.items[at - 1].node, fact->value);
 }
 
 /* Traces of several processes that were joined have ids of each: launches are numbered again.
@@ -306,7 +289,8 @@ static int add_fact(struct kineto *kineto, const struct lp_kineto_fact *fact,
     case LP_KINETO_COUNT:
         return count_work(kineto, thread, fact);
     case LP_KINETO_RANGE:
-        return add_range(kineto, thread, fact);
+        return add_record(kineto, thread, fact->time_ns, LP_RECORD_RANGE, 0,
+                          find_node(kineto, LP_PATH_ROOT, fact->name), fact->length_ns);
     case LP_KINETO_CAPTURE:
         thread->capturing = fact->value != 0;
         return 0;
@@ -336,6 +320,7 @@ static int deliver(struct lp_device_source *source, const struct lp_device_sink 
 static void choose_times(struct kineto *kineto)
 {
     int64_t first_ns = kineto->events.first_ns, base_ns = (int64_t)kineto->origin.base_ns;
+    struct lp_device_stats *stats = &kineto->events.stats;
 
     if (kineto->events.first_ns > kineto->events.last_ns)
         first_ns = kineto->events.last_ns = 0;
@@ -343,10 +328,10 @@ static void choose_times(struct kineto *kineto)
         kineto->offset_ns = base_ns;
     else if (first_ns < SECOND_NS)
         kineto->offset_ns = SECOND_NS - first_ns;
-    kineto->stats.start_ns = record_time(kineto, first_ns);
-    if (kineto->stats.start_ns > (uint64_t)YEAR_2000_NS)
-        kineto->stats.start_utc_ns = kineto->stats.start_ns;
-    kineto->stats.duration_ns = (uint64_t)kineto->events.last_ns - (uint64_t)first_ns;
+    stats->start_ns = record_time(kineto, first_ns);
+    if (stats->start_ns > (uint64_t)YEAR_2000_NS)
+        stats->start_utc_ns = stats->start_ns;
+    stats->duration_ns = (uint64_t)kineto->events.last_ns - (uint64_t)first_ns;
 }
 
 static int read_pieces(struct kineto *kineto, struct lp_kineto_input *input)
@@ -369,8 +354,8 @@ static int read_file(struct kineto *kineto, const char *path)
 
     if (status == 0 && (status = read_pieces(kineto, &input)) == 0 && kineto->events.count == 0)
         status = lp_error(LLMPERF_EFORMAT, "%s holds no events", path);
-    kineto->stats.cut = input.cut;
-    kineto->stats.records_incomplete = kineto->events.incomplete + input.damaged;
+    kineto->events.stats.cut = input.cut;
+    kineto->events.stats.records_incomplete += input.damaged;
     lp_kineto_input_close(&input);
     return status;
 }
@@ -382,10 +367,6 @@ static int open_file(struct kineto *kineto, const char *path)
     if (status < 0)
         return status;
     choose_times(kineto);
-    kineto->stats.process_id = kineto->events.process_id;
-    kineto->stats.overhead_ns = kineto->events.overhead_ns;
-    kineto->stats.has_overhead = kineto->events.has_overhead;
-    kineto->stats.no_device = !kineto->events.has_device;
     kineto->env = lp_kineto_origin_json(&kineto->origin, kineto->events.program);
     kineto->head.recorded = kineto->env;
     if (!kineto->env || lp_vector_reserve(&kineto->threads, kineto->events.threads.count + 1) < 0)
@@ -397,7 +378,7 @@ static int open_file(struct kineto *kineto, const char *path)
 
 static void read_stats(const struct lp_device_source *source, struct lp_device_stats *stats)
 {
-    *stats = ((const struct kineto *)(const void *)source)->stats;
+    *stats = ((const struct kineto *)(const void *)source)->events.stats;
 }
 
 static void close_kineto(struct lp_device_source *source)

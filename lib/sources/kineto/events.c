@@ -201,7 +201,7 @@ static bool read_times(const struct event *event, struct lp_kineto_fact *fact)
 
 static int count_incomplete(struct lp_kineto_events *events)
 {
-    events->incomplete++;
+    events->stats.records_incomplete++;
     return 0;
 }
 
@@ -422,7 +422,7 @@ static int add_activity(struct lp_kineto_events *events, const struct event *eve
     fact.name = activity_name(events, event);
     fact.shape = find_shape(events, args.numbers, &args.shape);
     take_correlation(events, event, args.numbers[CORRELATION], &fact);
-    events->has_device = true;
+    events->stats.no_device = false;
     return add(events, &fact);
 }
 
@@ -462,7 +462,7 @@ static int add_call(struct lp_kineto_events *events, const struct event *event)
     if (call->launch && fact.correlation > 0) {
         fact.kind = LP_KINETO_LAUNCH;
         fact.value = call->launch;
-        events->has_device = true;
+        events->stats.no_device = false;
         status = add(events, &fact);
     }
     if (call->ending || call->begin) {
@@ -597,8 +597,8 @@ static int add_overhead(struct lp_kineto_events *events, const struct event *eve
 
     if (!read_times(event, &times) || (int64_t)times.length_ns < 0)
         return count_incomplete(events);
-    events->overhead_ns += times.length_ns;
-    events->has_overhead = true;
+    events->stats.overhead_ns += times.length_ns;
+    events->stats.has_overhead = true;
     return 0;
 }
 
@@ -616,9 +616,9 @@ static int add_complete(struct lp_kineto_events *events, const struct event *eve
 {
     uint64_t process = lp_json_whole(event->process, 0);
 
-    if ((event->role == CALL || event->role == REGION) && events->process_id == 0 &&
+    if ((event->role == CALL || event->role == REGION) && events->stats.process_id == 0 &&
         process <= UINT32_MAX)
-        events->process_id = (uint32_t)process;
+        events->stats.process_id = (uint32_t)process;
     switch (event->role) {
     case KERNEL:
     case MEMCPY:
@@ -644,6 +644,7 @@ int lp_kineto_event(struct lp_kineto_events *events, struct lp_json_text text)
     if (events->count++ == 0) {
         events->first_ns = INT64_MAX;
         events->last_ns = INT64_MIN;
+        events->stats.no_device = true;
         if (lp_names_intern(&events->words, "LLM@(capture not recorded)") != 0)
             return lp_out_of_memory();
     }

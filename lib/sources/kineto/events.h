@@ -7,10 +7,15 @@
 
 #include <stdbool.h>
 
-#include "lib/record/names.h"
-#include "lib/sources/kineto/calls.h"
+#include "lib/device/device.h"
 #include "lib/sources/kineto/facts.h"
 #include "lib/sources/kineto/json.h"
+
+struct lp_kineto_call {
+    uint8_t launch;     /* enum lp_launch_kind; 0: launches nothing */
+    uint8_t host_call;  /* number of lib/record/host_calls.h; 0: none of these */
+    bool begin, ending; /* of a stream capture */
+};
 
 /** Zero-initialised except for `names`. */
 struct lp_kineto_events {
@@ -23,14 +28,14 @@ struct lp_kineto_events {
     struct lp_hashmap groups;               /* hash of a prefix of process ids -> number, from 1 */
     struct lp_kineto_facts facts;
     uint64_t count;            /* events so far */
-    uint64_t incomplete;       /* events without what they need */
-    uint64_t overhead_ns;      /* of the profiler, as it reports it */
-    uint32_t process_id;       /* of the first call or region; 0: not known */
     int64_t first_ns, last_ns; /* times of facts; none: first > last */
-    bool has_overhead, has_device;
+    struct lp_device_stats stats;
     bool wide;         /* some correlation ids have more than 32 bits */
     char program[256]; /* name of the process; "": not known */
 };
+
+/** What calls of the CUDA API, and of HIP, do, from their names. @threads any thread */
+struct lp_kineto_call lp_kineto_call_of(const char *name);
 
 /** 0, LLMPERF_ENOMEM, LLMPERF_EIO. Damaged events are counted. */
 int lp_kineto_event(struct lp_kineto_events *events, struct lp_json_text text);

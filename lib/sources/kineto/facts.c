@@ -15,18 +15,10 @@ static int compare(const void *left, const void *right)
     const struct lp_kineto_fact *a = left, *b = right;
 
     if (a->time_ns != b->time_ns)
-        return a->time_ns < b->time_ns ? -1 : 1;
+        return LP_ORDER(a->time_ns, b->time_ns);
     if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    return (a->event > b->event) - (a->event < b->event);
-}
-
-static void sort(struct lp_kineto_facts *facts)
-{
-    if (facts->items.count > 0)
-        qsort(facts->items.items, facts->items.count, sizeof(*facts->items.items), compare);
+        return LP_ORDER(a->kind, b->kind);
+    return a->rank != b->rank ? LP_ORDER(a->rank, b->rank) : LP_ORDER(a->event, b->event);
 }
 
 static int file_error(void)
@@ -42,7 +34,7 @@ static int write_run(struct lp_kineto_facts *facts)
 
     if (run.left == 0)
         return 0;
-    sort(facts);
+    lp_vector_sort(&facts->items, compare);
     if (!facts->file && !(facts->file = tmpfile()))
         return file_error();
     run.at = ftell(facts->file);
@@ -79,7 +71,7 @@ int lp_kineto_facts_sort(struct lp_kineto_facts *facts)
     int status = 0;
 
     if (facts->runs.count == 0) {
-        sort(facts);
+        lp_vector_sort(&facts->items, compare);
         return 0;
     }
     if ((status = write_run(facts)) < 0)

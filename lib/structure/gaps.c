@@ -197,17 +197,28 @@ int lp_gaps_make(struct lp_gaps *gaps, const struct lp_token *tokens, uint32_t c
     return collect_evidence(gaps);
 }
 
+/* A key counts once in a gap: a backward pass there has many launches. */
+static uint32_t weight_of(struct lp_gap_key *key, uint32_t gap, uint32_t level)
+{
+    uint32_t hits;
+    bool counts = key->last != gap && level_of(key, &hits) == level;
+
+    key->last = gap;
+    return counts;
+}
+
 static void weigh(struct lp_gaps *gaps, uint32_t level)
 {
     const struct lp_steps *steps = gaps->steps;
-    uint32_t gap = 0, hits;
+    uint32_t gap = 0;
 
+    for (size_t i = 0; i < gaps->keys.count; i++)
+        gaps->keys.items[i].last = UINT32_MAX;
     for (size_t i = 0; i < gaps->items.count; i++)
         gaps->items.items[i].weight = 0;
     for (uint32_t i = 0; i < gaps->count; i++) {
-        gaps->items.items[gap].weight +=
-            (level_of(&gaps->keys.items[gaps->single[i]], &hits) == level ? 1u : 0) +
-            (level_of(&gaps->keys.items[gaps->pair[i]], &hits) == level ? 1u : 0);
+        gaps->items.items[gap].weight += weight_of(&gaps->keys.items[gaps->single[i]], gap, level) +
+                                         weight_of(&gaps->keys.items[gaps->pair[i]], gap, level);
         gap += gap < steps->units.count && steps->units.items[gap] == i;
     }
 }

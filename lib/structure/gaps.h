@@ -23,7 +23,7 @@ struct lp_gap_level {
 /** Tokens between two units; the first gap is before the first unit. */
 struct lp_gap {
     uint64_t pause_ns; /* longest time between two launches */
-    uint32_t weight;   /* tokens that mark the level */
+    uint32_t weight;   /* keys that mark the level */
     uint32_t evidence; /* LP_GAP_…: that the host acts there */
 };
 

@@ -14,6 +14,9 @@
 #define RARER        2u
 #define MORE_THREADS 8u
 
+/* The product with the vocabulary is this much longer than one of a layer, in percent. */
+#define HEAD 110u
+
 /* Steps in which a token is chosen or copied to the host, in percent. */
 #define LEAST_CHOOSING 80u
 
@@ -38,6 +41,29 @@ static uint64_t hash_layer(const struct lp_token *tokens, const uint32_t *layer,
         if (tokens[i].role == role)
             hash = mix(hash, tokens[i].key);
     return hash;
+}
+
+/* Is the last product that with a vocabulary? It is longer than those of a layer; what an encoder
+ * ends with is one of its layers, or shorter. */
+static bool has_head(const struct lp_token *tokens, const struct lp_step *step,
+                     const uint32_t *layer)
+{
+    const struct lp_token *last = NULL;
+    uint64_t length_ns = 0, longest_ns = 0, products = 0;
+    bool other = true;
+
+    for (uint32_t i = layer[0]; i < step->end; i++)
+        last = tokens[i].role == LP_ROLE_PRODUCT ? &tokens[i] : last;
+    for (uint32_t i = layer[0]; i < layer[1]; i++) {
+        if (tokens[i].role != LP_ROLE_PRODUCT)
+            continue;
+        products++;
+        length_ns += tokens[i].length_ns;
+        longest_ns = tokens[i].length_ns > longest_ns ? tokens[i].length_ns : longest_ns;
+        other = other && tokens[i].key != last->key;
+    }
+    return last && (last->length_ns * UINT64_C(100) > longest_ns * HEAD ||
+                    (other && last->length_ns * products * 100 > length_ns * HEAD));
 }
 
 /* The layers of the model only, not those of a vision encoder or a draft model before them. */
@@ -92,6 +118,7 @@ static int group_steps(const struct lp_token *tokens, struct lp_steps *steps,
                 return lp_out_of_memory();
         }
         add_to_group(tokens, step, steps->units.items[first], &groups->items[row]);
+        groups->items[row].heads += has_head(tokens, step, layer);
         step->kind = row;
     }
     return 0;
@@ -119,7 +146,8 @@ static uint64_t name_groups(struct lp_step_groups *groups)
 
     for (uint32_t i = 1; i < groups->count; i++)
         decode = groups->items[i].count > groups->items[decode].count ? i : decode;
-    for (uint32_t i = 0; i < groups->count; i++) {
+    for (uint32_t i = 0;
+         i < groups->count && 2 * groups->items[decode].heads >= groups->items[decode].count; i++) {
         bool prefill = is_prefill(&groups->items[i], &groups->items[decode]);
 
         groups->items[i].kind = prefill ? LP_STEP_PREFILL : LP_STEP_DECODE;

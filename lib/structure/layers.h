@@ -41,6 +41,7 @@ bool lp_layers_of_step(const struct lp_token *tokens, const struct lp_steps *ste
 struct lp_step_group {
     uint64_t products, attention; /* hashes of their names */
     uint64_t count, length_ns, threads;
+    uint64_t heads; /* steps that end with the product with a vocabulary */
     uint32_t kind;
 };
 

@@ -24,7 +24,8 @@ static bool has_word(const char *name, const char *const *words)
 
 static uint8_t role_of_class(struct lp_kernel_classes *classes, const char *name, uint32_t kind)
 {
-    static const char *const backward[] = { "bwd", "backward", "dgrad", "wgrad", NULL };
+    static const char *const backward[] = { "bwd",   "backward", "Backward",           "bprop",
+                                            "dgrad", "wgrad",    "multi_tensor_apply", NULL };
     static const char *const sums[] = { "splitKreduce", "splitk_reduce", "split_k_reduce", NULL };
     static const struct {
         const char *class;

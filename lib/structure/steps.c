@@ -37,7 +37,7 @@ struct finder {
 
 /* Units */
 
-/* The softmax of sampling or of a router is followed by the choice, not by a product. */
+/* The softmax of sampling, of a router or of a loss is not followed by a product. */
 static int find_attention(struct finder *finder)
 {
     struct lp_steps *steps = finder->steps;
@@ -51,7 +51,8 @@ static int find_attention(struct finder *finder)
                 return lp_out_of_memory();
             softmax = role == LP_ROLE_SOFTMAX && (after_product || softmax);
             after_product = false;
-        } else if (softmax && (role == LP_ROLE_SAMPLING || role == LP_ROLE_EXPERTS)) {
+        } else if (softmax && (role == LP_ROLE_SAMPLING || role == LP_ROLE_EXPERTS ||
+                               role == LP_ROLE_BACKWARD || role == LP_ROLE_COPY_OUT)) {
             steps->units.count--;
             softmax = false;
             after_product = true;

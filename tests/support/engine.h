@@ -37,7 +37,7 @@ struct engine {
 /** An engine with 2 to 80 layers that serves some requests; what it is depends on the seed. */
 void engine_serve(struct engine *engine, uint64_t seed);
 
-/** A program that is no engine: 0 to 21; false: there is no such program. Its name is static. */
+/** A program that is no engine: 0 to 30; false: there is no such program. Its name is static. */
 bool engine_other(struct engine *engine, size_t number, const char **name_out);
 
 void engine_clear(struct engine *engine);

@@ -29,7 +29,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 /* First unit of the layer in the middle. The layers of the model are the last ones of a step. */
 static uint32_t middle_unit(const struct lp_step *step, const struct lp_layers *layers)
 {
-    return step->first_unit + step->units - (layers->count / 2 + 1) * layers->stride;
+    return lp_layers_first(layers, step) + (layers->count - layers->count / 2 - 1) * layers->stride;
 }
 
 /* Names of the products, or of the attention, in the layer in the middle. */
@@ -105,13 +105,14 @@ static int group_steps(const struct lp_token *tokens, struct lp_steps *steps,
     for (size_t i = 0; i < steps->items.count; i++) {
         struct lp_step *step = &steps->items.items[i];
         const uint32_t *layer = &steps->units.items[middle_unit(step, layers)];
-        uint64_t products = hash_layer(tokens, layer, LP_ROLE_PRODUCT);
+        uint64_t products = mix(steps->units_per_step, hash_layer(tokens, layer, LP_ROLE_PRODUCT));
         uint64_t attention = hash_layer(tokens, layer, LP_ROLE_ATTENTION);
-        uint32_t first = step->first_unit + step->units - layers->count * layers->stride;
+        uint32_t first = lp_layers_first(layers, step);
         uint32_t row = lp_hashmap_get(&groups->rows, products, attention);
 
         if (row == LP_HASHMAP_NONE) {
             row = groups->count < LP_STEP_GROUPS ? groups->count++ : LP_STEP_GROUPS - 1;
+            groups->items[row].model = steps->units_per_step;
             groups->items[row].products = products;
             groups->items[row].attention = attention;
             if (lp_hashmap_put(&groups->rows, products, attention, row) < 0)
@@ -138,20 +139,24 @@ static bool is_prefill(const struct lp_step_group *group, const struct lp_step_g
             (decode->threads > 0 && threads > (double)decode->threads * MORE_THREADS));
 }
 
-/* The most frequent kind is decode. */
-static uint64_t name_groups(struct lp_step_groups *groups)
+/* The most frequent kind of a model is decode, if it ends with the product with a vocabulary. */
+static uint64_t name_groups(struct lp_step_groups *groups, uint32_t model)
 {
+    const struct lp_step_group *decode = NULL;
     uint64_t prefills = 0;
-    uint32_t decode = 0;
 
-    for (uint32_t i = 1; i < groups->count; i++)
-        decode = groups->items[i].count > groups->items[decode].count ? i : decode;
-    for (uint32_t i = 0;
-         i < groups->count && 2 * groups->items[decode].heads >= groups->items[decode].count; i++) {
-        bool prefill = is_prefill(&groups->items[i], &groups->items[decode]);
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (groups->items[i].model == model && (!decode || groups->items[i].count > decode->count))
+            decode = &groups->items[i];
+    if (!decode || 2 * decode->heads < decode->count)
+        return 0;
+    for (uint32_t i = 0; i < groups->count; i++) {
+        struct lp_step_group *group = &groups->items[i];
 
-        groups->items[i].kind = prefill ? LP_STEP_PREFILL : LP_STEP_DECODE;
-        prefills += prefill ? groups->items[i].count : 0;
+        if (group->model != model)
+            continue;
+        group->kind = is_prefill(group, decode) ? LP_STEP_PREFILL : LP_STEP_DECODE;
+        prefills += group->kind == LP_STEP_PREFILL ? group->count : 0;
     }
     return prefills;
 }
@@ -170,7 +175,7 @@ int lp_steps_name(const struct lp_token *tokens, struct lp_steps *steps,
     bool named = layers->stride > 0 && generates(tokens, steps);
     int status = named ? group_steps(tokens, steps, layers, groups) : 0;
 
-    named = named && status == 0 && name_groups(groups) > 0;
+    named = named && status == 0 && name_groups(groups, steps->units_per_step) > 0;
     for (size_t i = 0; i < steps->items.count; i++) {
         struct lp_step *step = &steps->items.items[i];
 

@@ -84,7 +84,7 @@ static int anchors_of(const struct lp_token *tokens, const struct lp_steps *step
                       const struct lp_layers *layers, const struct lp_step *step,
                       struct anchors *anchors)
 {
-    uint32_t first = step->first_unit + step->units - layers->count * layers->stride;
+    uint32_t first = lp_layers_first(layers, step);
     int status = 0;
 
     anchors->items.count = 0;
@@ -118,17 +118,42 @@ static int try_layers(const struct lp_token *tokens, const struct lp_steps *step
     return status;
 }
 
+/* Units of the longest pass of a step, and those after it: passes end where a token is chosen,
+ * unless that happens in the layers. */
+static uint32_t longest_pass(const struct lp_token *tokens, const struct lp_steps *steps,
+                             const struct lp_step *step, uint32_t *after_out)
+{
+    const uint32_t *units = &steps->units.items[step->first_unit];
+    uint32_t begin = 0, longest = 0;
+
+    for (uint32_t unit = 1; unit <= step->units; unit++) {
+        bool chosen = unit == step->units;
+
+        for (uint32_t i = units[unit - 1]; unit < step->units && i < units[unit]; i++)
+            chosen = chosen || tokens[i].role == LP_ROLE_SAMPLING;
+        if (chosen && unit - begin > longest) {
+            longest = unit - begin;
+            *after_out = step->units - unit;
+        }
+        begin = chosen ? unit : begin;
+    }
+    if (longest * 2 > steps->units_per_step)
+        return longest;
+    *after_out = 0;
+    return steps->units_per_step;
+}
+
 /* One attention, or several, in each layer: the largest number of layers that are alike. */
 static int find_by_attention(const struct lp_token *tokens, const struct lp_steps *steps,
                              const struct lp_step *step, struct lp_layers *best)
 {
+    uint32_t after = 0, units = longest_pass(tokens, steps, step, &after);
     int status = 0;
 
     for (uint32_t stride = 1; stride <= MOST_STRIDE && status == 0; stride++)
-        if (steps->units_per_step % stride == 0)
+        if (units % stride == 0)
             status = try_layers(tokens, steps, step,
-                                (struct lp_layers){ steps->units_per_step / stride, stride, 0, 0 },
-                                best);
+                                (struct lp_layers){ units / stride, stride, after, 0, 0 }, best);
     return status;
 }
 
@@ -152,9 +177,9 @@ static int find_by_products(const struct lp_token *tokens, const struct lp_steps
         if (count == LP_HASHMAP_NONE || count < LEAST_LAYERS)
             continue;
         tries++;
-        status =
-            try_layers(tokens, steps, step,
-                       (struct lp_layers){ count, 0, (uint32_t)counts.slots[i].key[0], 0 }, best);
+        status = try_layers(tokens, steps, step,
+                            (struct lp_layers){ count, 0, 0, (uint32_t)counts.slots[i].key[0], 0 },
+                            best);
     }
     lp_hashmap_clear(&counts);
     return status;

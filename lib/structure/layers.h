@@ -14,9 +14,16 @@ enum lp_step_kind { LP_STEP_ANY, LP_STEP_PREFILL, LP_STEP_DECODE, LP_STEP_KINDS 
 struct lp_layers {
     uint32_t count;   /* of a step; 0: none were found */
     uint32_t stride;  /* units of a layer; 0: they begin at `key` */
+    uint32_t after;   /* units of a step that follow them: of a draft model */
     uint32_t key;     /* a product that each layer has once */
     uint32_t kernels; /* launches of a layer, median */
 };
+
+/** First unit of the layers of a step: they are the last ones of it, but for a draft model's. */
+static inline uint32_t lp_layers_first(const struct lp_layers *layers, const struct lp_step *step)
+{
+    return step->first_unit + step->units - layers->after - layers->count * layers->stride;
+}
 
 /** Layers that the steps have in common. 0 or LLMPERF_ENOMEM. */
 int lp_layers_find(const struct lp_token *tokens, const struct lp_steps *steps,
@@ -40,6 +47,7 @@ bool lp_layers_of_step(const struct lp_token *tokens, const struct lp_steps *ste
 /** Steps with the same products and attention in the layer in the middle. */
 struct lp_step_group {
     uint64_t products, attention; /* hashes of their names */
+    uint32_t model;               /* its usual units: phases are those of one model */
     uint64_t count, length_ns, threads;
     uint64_t heads; /* steps that end with the product with a vocabulary */
     uint32_t kind;

@@ -216,6 +216,29 @@ static void note_result(struct lp_structure *structure, const struct lp_steps *s
     structure->layer_kernels = layers->kernels;
 }
 
+/* Are most steps on a stream of their own each, and others on several? Then requests are served on
+ * several streams, and launches of one lie in steps of another. */
+static bool mixes_streams(const struct lp_structure *structure, const struct lp_steps *steps)
+{
+    const struct lp_activity *held = structure->held.items;
+    const struct lp_token *tokens = structure->some.items;
+    size_t pure = 0, first = 0, count = steps->items.count;
+    uint32_t of_first = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *units = &steps->units.items[steps->items.items[i].first_unit];
+        uint32_t stream = held[tokens[units[0]].activity].stream;
+        bool alone = true;
+
+        for (uint32_t k = 1; k < steps->items.items[i].units; k++)
+            alone = alone && held[tokens[units[k]].activity].stream == stream;
+        of_first = pure == 0 ? stream : of_first;
+        pure += alone;
+        first += alone && stream == of_first;
+    }
+    return pure < count && pure * 2 > count && (pure - first) * 100 > count * LEAST_SHARE;
+}
+
 static double covered(const struct lp_steps *steps)
 {
     uint64_t units = 0;
@@ -225,30 +248,46 @@ static double covered(const struct lp_steps *steps)
     return steps->units.count > 0 ? (double)units / (double)steps->units.count : 0;
 }
 
+/* The layers and phases of the steps of a model. */
+static int claim_steps(struct lp_structure *structure, struct lp_steps *steps, bool alone)
+{
+    const struct lp_token *tokens = structure->some.items;
+    struct lp_layers layers = { 0 };
+    int status;
+
+    if (steps->items.count == 0)
+        return 0;
+    if ((status = lp_layers_find(tokens, steps, &layers)) < 0 ||
+        (status = lp_layers_keep(tokens, steps, &layers)) < 0)
+        return status;
+    if (steps->items.count == 0 || steps->confidence < SURE)
+        return 0;
+    if ((status = lp_steps_name(tokens, steps, &layers, &structure->groups)) == 0 &&
+        (status = place_steps(structure, steps, &layers, alone)) == 0)
+        note_result(structure, steps, &layers);
+    if (steps->kept_from < structure->some.count &&
+        tokens[steps->kept_from].activity < structure->kept_from)
+        structure->kept_from = tokens[steps->kept_from].activity;
+    return status;
+}
+
 /* Search all launches, or those of a stream.
  * @param least  Share of the units that must be in steps. */
 static int search_some(struct lp_structure *structure, uint32_t device, uint32_t stream,
                        double least, bool final)
 {
-    struct lp_steps steps = { .confidence = 0 };
-    struct lp_layers layers = { 0 };
+    struct lp_steps steps = { .confidence = 0 }, second;
     int status = choose_tokens(structure, device, stream);
-    const struct lp_token *tokens = structure->some.items;
 
     if (status == 0)
-        status = lp_steps_find(tokens, (uint32_t)structure->some.count, final, structure->follows,
-                               &steps);
-    if (status == 0 && steps.items.count > 0 &&
-        (status = lp_layers_find(tokens, &steps, &layers)) == 0)
-        status = lp_layers_keep(tokens, &steps, &layers);
+        status = lp_steps_find(structure->some.items, (uint32_t)structure->some.count, final,
+                               structure->follows, &steps);
     if (status == 0 && steps.items.count > 0 && steps.confidence >= SURE &&
-        covered(&steps) >= least) {
-        if ((status = lp_steps_name(tokens, &steps, &layers, &structure->groups)) == 0 &&
-            (status = place_steps(structure, &steps, &layers, stream != LP_FOUND_NONE)) == 0)
-            note_result(structure, &steps, &layers);
-        if (status == 0 && steps.kept_from < structure->some.count &&
-            tokens[steps.kept_from].activity < structure->kept_from)
-            structure->kept_from = tokens[steps.kept_from].activity;
+        covered(&steps) >= least && !(least > 0 && mixes_streams(structure, &steps))) {
+        if ((status = lp_steps_split(&steps, &second)) == 0 &&
+            (status = claim_steps(structure, &second, stream != LP_FOUND_NONE)) == 0)
+            status = claim_steps(structure, &steps, stream != LP_FOUND_NONE);
+        lp_vector_clear(&second.items);
     }
     lp_steps_clear(&steps);
     return status;

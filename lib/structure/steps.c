@@ -22,6 +22,7 @@
 #define LEAST_EXACT   80u /* units in segments whose size recurs */
 #define LEAST_EVIDENT 80u /* of the marked gaps */
 #define LEAST_USUAL   90u /* of the marked gaps have an evidence that all need */
+#define SECOND_SHARE  10u /* units in those of a second model */
 #define MAIN_SHARE    25u /* units in segments of the size that counts as a step */
 
 struct finder {
@@ -31,6 +32,7 @@ struct finder {
     struct lp_gaps gaps;
     lp_gap_list marked;
     uint32_t least_evidence; /* of the end of a step */
+    uint32_t first;          /* gap before which passes choose no token */
     struct lp_steps *steps;
     bool follows;
 };
@@ -184,22 +186,45 @@ static void drop_weak_gaps(struct finder *finder)
     finder->marked.count = kept;
 }
 
+/* Passes before the first token are a warm-up, if nearly all others choose one. */
+static void drop_warm_up(struct finder *finder)
+{
+    const uint32_t *marked = finder->marked.items;
+    size_t at = marked[0] == 0, begin = at;
+
+    if (evident_share(finder, LP_GAP_SAMPLING) < LEAST_EVIDENT)
+        return;
+    while (at < finder->marked.count &&
+           finder->gaps.items.items[marked[at]].evidence < LP_GAP_SAMPLING)
+        at++;
+    if (at == begin)
+        return;
+    finder->first = marked[at - 1];
+    finder->marked.count -= at;
+    memmove(finder->marked.items, marked + at, finder->marked.count * sizeof(*marked));
+}
+
 /* Loops nest: layers in steps in requests. The innermost level at whose ends the host acts is that
- * of steps. A loop that covers much less than another is part of a warm-up. NULL: none. */
+ * of steps, if it has more ends than an outer one that more launches mark. A loop that covers much
+ * less than another is part of a warm-up. NULL: none. */
 static int find_level(struct finder *finder, const struct lp_gap_level **best_out)
 {
     const struct lp_gap_level *levels = finder->gaps.levels.items, *best = NULL;
     size_t most = finder->gaps.levels.count < LEVELS ? finder->gaps.levels.count : LEVELS;
-    uint64_t covered[LEVELS], widest = 0;
+    uint64_t covered[LEVELS], ends[LEVELS], widest = 0, of_best = 0;
 
     for (size_t i = 0; i < most; i++) {
         if (judge_level(finder, &levels[i], &covered[i]) < 0)
             return LLMPERF_ENOMEM;
+        ends[i] = finder->marked.count;
         widest = covered[i] > widest ? covered[i] : widest;
     }
     for (size_t i = 0; i < most; i++)
-        if (covered[i] * 2 > widest && (!best || levels[i].units < best->units))
+        if (covered[i] * 2 > widest &&
+            (!best || (levels[i].units < best->units && ends[i] * 5 > of_best * 6))) {
             best = &levels[i];
+            of_best = ends[i];
+        }
     *best_out = best;
     return best ? lp_gaps_mark(&finder->gaps, best->units, &finder->marked) : 0;
 }
@@ -228,6 +253,8 @@ static int choose_gaps(struct finder *finder)
 
     if (status == 0 && level)
         drop_weak_gaps(finder);
+    if (status == 0 && level && finder->marked.count > 0)
+        drop_warm_up(finder);
     return status < 0 || level ? status : mark_evident(finder);
 }
 
@@ -251,6 +278,30 @@ static bool is_small(const struct sizes *sizes, uint32_t units, uint32_t usual)
     return false;
 }
 
+/* Units of the steps of a smaller model that takes turns with the large one; 0: there is none.
+ * Passes of a draft model come before each step of the large one, those of an encoder one at a
+ * time. */
+static uint32_t find_second(const struct finder *finder, const struct sizes *sizes, uint32_t usual)
+{
+    uint32_t before = 0, large = 0, drafted = 0, small = 0, repeated = 0, second = 0;
+
+    for (size_t i = 1; i < finder->marked.count; i++) {
+        uint32_t units = finder->marked.items[i] - finder->marked.items[i - 1];
+
+        large += units >= usual;
+        drafted += units >= usual && before > 0 && before < usual;
+        small += units < usual;
+        repeated += units < usual && before == units;
+        before = units;
+    }
+    for (uint32_t i = 0; i < sizes->count; i++)
+        if (is_small(sizes, sizes->items[i].units, usual) && sizes->items[i].units > second &&
+            (uint64_t)sizes->items[i].units * sizes->items[i].segments * 100 >=
+                sizes->units * SECOND_SHARE)
+            second = sizes->items[i].units;
+    return repeated * 2 > small && drafted * 2 < large ? second : 0;
+}
+
 /* Share of the units between marked gaps that are in steps of a usual size. */
 static double claimed_share(const struct lp_steps *steps, const struct sizes *sizes)
 {
@@ -267,7 +318,7 @@ static int add_segments(struct finder *finder)
 {
     struct lp_steps *steps = finder->steps;
     struct sizes sizes = count_segments(&finder->marked);
-    uint32_t first = 0, before = 0, all = (uint32_t)steps->units.count;
+    uint32_t first = finder->first, before = first, all = (uint32_t)steps->units.count, least;
     int status = 0;
 
     if (!finder->final && finder->marked.items[finder->marked.count - 1] == all)
@@ -275,18 +326,20 @@ static int add_segments(struct finder *finder)
     steps->units_per_step = main_size(&sizes);
     if (steps->units_per_step == 0)
         return 0;
+    steps->second = find_second(finder, &sizes, steps->units_per_step);
+    least = steps->second ? steps->second : steps->units_per_step;
     for (size_t i = 0; i < finder->marked.count && status == 0; i++) {
         uint32_t gap = finder->marked.items[i];
 
-        bool draft = is_small(&sizes, gap - before, steps->units_per_step);
+        bool draft = !steps->second && is_small(&sizes, gap - before, least);
 
         before = gap;
-        if (draft || gap - first < steps->units_per_step)
+        if (draft || gap - first < least)
             continue;
         status = add_step(finder, first, gap);
         first = gap;
     }
-    if (status == 0 && finder->final && all - first >= steps->units_per_step)
+    if (status == 0 && finder->final && all - first >= least)
         status = add_step(finder, first, all);
     steps->confidence = claimed_share(steps, &sizes);
     return status;
@@ -469,4 +522,24 @@ void lp_steps_clear(struct lp_steps *steps)
 {
     lp_vector_clear(&steps->units);
     lp_vector_clear(&steps->items);
+}
+
+int lp_steps_split(struct lp_steps *steps, struct lp_steps *second)
+{
+    size_t kept = 0;
+
+    *second = *steps;
+    second->units_per_step = steps->second;
+    second->items.items = NULL;
+    second->items.count = second->items.capacity = 0;
+    for (size_t i = 0; steps->second && i < steps->items.count; i++) {
+        const struct lp_step step = steps->items.items[i];
+
+        if (step.units >= steps->units_per_step)
+            steps->items.items[kept++] = step;
+        else if (lp_vector_push(&second->items, step) < 0)
+            return lp_out_of_memory();
+    }
+    steps->items.count = steps->second ? kept : steps->items.count;
+    return 0;
 }

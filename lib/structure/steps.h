@@ -51,6 +51,7 @@ struct lp_steps {
     LP_VECTOR(struct lp_step) items;
     bool by_attention;
     uint32_t units_per_step; /* of most steps; 0: no steps were found */
+    uint32_t second;         /* units of the steps of a smaller model; 0: there is one model */
     uint32_t kept_from;      /* first token of the step that is not complete yet */
     double confidence;       /* share of the units in steps that recur, 0 to 1 */
 };
@@ -61,5 +62,8 @@ struct lp_steps {
 int lp_steps_find(const struct lp_token *tokens, uint32_t count, bool final, bool follows,
                   struct lp_steps *steps_out);
 void lp_steps_clear(struct lp_steps *steps);
+
+/** Move the steps of the smaller model to a list that shares the units. 0 or LLMPERF_ENOMEM. */
+int lp_steps_split(struct lp_steps *steps, struct lp_steps *second_out);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/engine_tape.h"
 
+#include <stdlib.h>
+
 static void begin_step(struct engine *engine, bool prefill)
 {
     engine->step = (uint32_t)engine->prefills.count;
@@ -14,12 +16,19 @@ static void begin_step(struct engine *engine, bool prefill)
 struct model {
     uint32_t layers, extras, experts, unfused, scale; /* extras: small kernels of a layer */
     bool eager_experts, alternating, first_dense, second_stream, by_copy, splits, graphs, syncs;
+    bool one_attention; /* prefill and decode have the same kernel */
+    bool hybrid;        /* of four layers three have linear attention */
+    bool samples;       /* by probability */
 };
 
 static const char *attention_of(struct engine *engine, const struct model *model, bool prefill,
                                 uint32_t layer)
 {
     (void)engine;
+    if (model->hybrid && layer % 4 != 3)
+        return prefill ? "chunk_gated_delta_rule_fwd_kernel" : "fused_recurrent_gated_delta_rule";
+    if (model->one_attention)
+        return "flash_fwd_varlen_kernel";
     if (model->alternating && layer % 2 == 1)
         return prefill ? "flash_fwd_window_kernel" : "flash_fwd_window_splitkv_kernel";
     return prefill ? "flash_fwd_kernel" : "flash_fwd_splitkv_kernel";
@@ -116,6 +125,14 @@ static void run_pass(struct engine *engine, const struct model *model, uint32_t 
 
 static void choose_token(struct engine *engine, const struct model *model)
 {
+    if (model->samples) { /* as torch.multinomial */
+        run(engine, 3, "vectorized_elementwise_kernel<DivFunctor>");
+        run(engine, 9, "bitonicSortKVInPlace");
+        run(engine, 3, "cunn_SoftMaxForward<SoftMaxForwardEpilogue>");
+        run(engine, 4, "tensor_kernel_scan_innermost_dim");
+        run(engine, 3, "cunn_SoftMaxForward<SoftMaxForwardEpilogue>");
+        run(engine, 2, "distribution_elementwise_grid_stride_kernel<exponential_kernel>");
+    }
     if (!model->by_copy)
         run(engine, 4, "reduce_kernel<512, 1, ArgMaxOps>");
     if (model->by_copy || model->syncs)
@@ -206,6 +223,176 @@ void engine_serve(struct engine *engine, uint64_t seed)
         for (uint32_t step = 0; step < steps; step++)
             serve_step(engine, &model, &draft, false, batch);
     }
+}
+
+/* Special engines */
+
+static struct engine begin_special(uint64_t seed, struct model *model)
+{
+    struct engine engine = { .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1,
+                             .host_ns = 1000000 * US,
+                             .stream = 7 };
+
+    *model = (struct model){ .layers = between(&engine, 2, 12) * 4, .scale = 1, .syncs = true };
+    model->graphs = chance(&engine, 50);
+    model->splits = chance(&engine, 50);
+    engine.layers = model->layers;
+    warm_up(&engine);
+    return engine;
+}
+
+static void serve_requests(struct engine *engine, const struct model *model, uint32_t requests)
+{
+    static const struct model draft = { 0 };
+
+    for (uint32_t i = 0; i < requests; i++) {
+        uint32_t steps = between(engine, 6, 25);
+
+        serve_step(engine, model, &draft, true, between(engine, 64, 512));
+        for (uint32_t step = 0; step < steps; step++)
+            serve_step(engine, model, &draft, false, 4);
+    }
+}
+
+static void sample_tokens(struct engine *engine, struct model *model)
+{
+    model->samples = true;
+    serve_requests(engine, model, 6);
+}
+
+static void serve_hybrid(struct engine *engine, struct model *model)
+{
+    model->hybrid = true;
+    serve_requests(engine, model, 6);
+}
+
+/* Chunks of prompts are computed together with the tokens of other requests. */
+static void serve_chunks(struct engine *engine, struct model *model)
+{
+    static const struct model draft = { 0 };
+
+    model->one_attention = true;
+    for (uint32_t i = 0; i < 200; i++) {
+        bool chunk = i % 20 < 3 || chance(engine, 10);
+
+        serve_step(engine, model, &draft, chunk,
+                   chunk ? between(engine, 128, 512) : between(engine, 1, 8));
+    }
+}
+
+/* As before graphs are captured: passes for each batch size, and no token. */
+static void serve_after_warm_up(struct engine *engine, struct model *model)
+{
+    model->graphs = false;
+    for (uint32_t i = 0; i < 12; i++)
+        run_pass(engine, model, 8 * (12 - i), i == 0, 12 - i);
+    wait_for_device(engine, 2000);
+    model->graphs = true;
+    serve_requests(engine, model, 8);
+}
+
+static void see_images(struct engine *engine, struct model *model)
+{
+    static const struct model draft = { 0 };
+    struct model vision = { .layers = model->layers / 2 + 3, .scale = 5 };
+
+    for (uint32_t i = 0; i < 6; i++) {
+        begin_step(engine, true);
+        copy(engine, "[memcpy HtoD]", 30);
+        for (uint32_t layer = 0; layer < vision.layers; layer++)
+            run_layer(engine, &vision, 700, layer, true, "256x128_vision");
+        run_pass(engine, model, 700, true, 0);
+        choose_token(engine, model);
+        for (uint32_t step = 0; step < 15; step++)
+            serve_step(engine, model, &draft, false, 4);
+    }
+}
+
+/* A small model of one layer drafts after each step of the large one. */
+static void draft_after(struct engine *engine, struct model *model)
+{
+    static const struct model head = { .layers = 1, .scale = 3 };
+
+    model->graphs = false;
+    for (uint32_t i = 0; i < 120; i++) {
+        bool prefill = i % 30 == 0;
+
+        begin_step(engine, prefill);
+        run_pass(engine, model, prefill ? 300 : 4, prefill, 0);
+        run(engine, 4, "rejection_random_sample_kernel");
+        for (uint32_t k = 0; k < 3; k++) {
+            run_pass(engine, &head, 4, prefill && k == 0, 0);
+            run(engine, 4, "reduce_kernel<512, 1, ArgMaxOps>");
+        }
+        copy(engine, "[memcpy DtoH]", 2);
+        wait_for_device(engine, 30);
+    }
+}
+
+/* Two models take turns. */
+static void serve_two_models(struct engine *engine, struct model *model)
+{
+    struct model other = *model;
+
+    other.layers = model->layers / 2 + 1;
+    other.scale = 7;
+    for (uint32_t i = 0; i < 4; i++) {
+        serve_requests(engine, model, 2);
+        serve_requests(engine, &other, 2);
+    }
+}
+
+static int compare_hosts(const void *left, const void *right)
+{
+    const struct engine_launch *a = left, *b = right;
+
+    return a->host_ns != b->host_ns ? (a->host_ns > b->host_ns) - (a->host_ns < b->host_ns)
+                                    : (a->number > b->number) - (a->number < b->number);
+}
+
+/* Four threads with a stream each. */
+static void serve_on_streams(struct engine *engine, struct model *model)
+{
+    uint64_t begin_ns = engine->host_ns;
+    uint32_t before = 0, correlation = 0;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        engine->host_ns = engine->device_ns = begin_ns + i * 300 * US;
+        engine->stream = 20 + i;
+        serve_requests(engine, model, 3);
+    }
+    qsort(engine->launches.items, engine->launches.count, sizeof(*engine->launches.items),
+          compare_hosts);
+    for (size_t i = 0; i < engine->launches.count; i++) {
+        struct lp_activity *activity = &engine->launches.items[i].activity;
+
+        correlation += activity->correlation != before;
+        before = activity->correlation;
+        activity->correlation = correlation;
+    }
+}
+
+bool engine_special(struct engine *engine, size_t number, uint64_t seed, const char **name)
+{
+    static const struct {
+        const char *name;
+        void (*serve)(struct engine *engine, struct model *model);
+    } kinds[] = { { "sampling by probability", sample_tokens },
+                  { "linear attention", serve_hybrid },
+                  { "chunked prefill", serve_chunks },
+                  { "warm-up for graphs", serve_after_warm_up },
+                  { "images", see_images },
+                  { "drafts after each step", draft_after },
+                  { "two models", serve_two_models },
+                  { "streams", serve_on_streams } };
+    struct model model;
+
+    if (number >= sizeof(kinds) / sizeof(kinds[0]))
+        return false;
+    *engine = begin_special(seed, &model);
+    *name = kinds[number].name;
+    kinds[number].serve(engine, &model);
+    return true;
 }
 
 void engine_clear(struct engine *engine)

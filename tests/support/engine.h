@@ -20,6 +20,7 @@
 struct engine_launch {
     struct lp_activity activity;
     uint32_t step; /* ENGINE_NO_STEP: none */
+    uint64_t host_ns, number;
 };
 
 struct engine {
@@ -36,6 +37,9 @@ struct engine {
 
 /** An engine with 2 to 80 layers that serves some requests; what it is depends on the seed. */
 void engine_serve(struct engine *engine, uint64_t seed);
+
+/** An engine of a special kind: 0 to 7; false: there is no such kind. */
+bool engine_special(struct engine *engine, size_t number, uint64_t seed, const char **name_out);
 
 /** A program that is no engine: 0 to 30; false: there is no such program. Its name is static. */
 bool engine_other(struct engine *engine, size_t number, const char **name_out);

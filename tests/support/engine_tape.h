@@ -57,6 +57,8 @@ static inline void launch(struct engine *engine, uint32_t kind, const char *name
     activity->node = LP_PATH_ROOT;
     activity->captured = LP_PATH_UNKNOWN;
     activity->queued = lp_queued(engine->host_ns);
+    made.host_ns = engine->host_ns;
+    made.number = engine->launches.count;
     if (lp_vector_push(&engine->launches, made) < 0)
         abort();
 }

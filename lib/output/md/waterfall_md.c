@@ -16,8 +16,9 @@ void lp_part_name_md(const struct lp_waterfall_part *part, struct lp_text *out)
     lp_text_puts(out, !kernels             ? lp_part_names[part->kind].heading
                       : part->kernel_class ? part->kernel_class
                                            : "kernels");
-    if (!part->region)
-        return;
+    if (!part->region ||
+        (kernels && at && part->kernel_class && !strcmp(at + 1, part->kernel_class)))
+        return; /* norms in LLM@norm are "norm" */
     lp_text_puts(out, kernels ? " in " : " ");
     lp_md_code(out, at ? at + 1 : part->region);
 }

@@ -38,7 +38,8 @@ const PART_NAMES = {};
 let smallPart = 0;
 
 function partName(part) {
-    if (part.part === "kernels") return `${part.kernel_class || "kernels"}${part.region ? ` in ${part.region.split("@").pop()}` : ""}`;
+    const region = part.region && part.region.split("@").pop();
+    if (part.part === "kernels") return `${part.kernel_class || "kernels"}${region && region !== part.kernel_class ? ` in ${region}` : ""}`;
     if (part.part === "nested") return `${PART_NAMES.nested} ${last(part.region)}`;
     if (part.part === "small") return `Parts below ${100 * smallPart} %`;
     return PART_NAMES[part.part] || part.part;

@@ -41,7 +41,11 @@ enum {
     LLMPERF_DTYPE_Q4_0 = 11,        /**< (4.5) 18 bytes for 32 elements */
     LLMPERF_DTYPE_Q4_K = 12,        /**< (4.5) 144 bytes for 256 elements */
     LLMPERF_DTYPE_Q6_K = 13,        /**< (6.5625) 210 bytes for 256 elements */
-    LLMPERF_DTYPE_Q8_0 = 14         /**< (8.5) 34 bytes for 32 elements */
+    LLMPERF_DTYPE_Q8_0 = 14,        /**< (8.5) 34 bytes for 32 elements */
+    LLMPERF_DTYPE_INT4_G64 = 15,    /**< (4 + 20/64) as INT4_G128, for 64 elements */
+    LLMPERF_DTYPE_INT4_G32 = 16,    /**< (4 + 20/32) as INT4_G128, for 32 elements */
+    LLMPERF_DTYPE_INT4_CHANNEL = 17 /**< (4) one scale per channel, not counted: GPTQ with
+                                       group_size -1 */
 };
 
 /** Phases of inference that a step can belong to. */

@@ -11,15 +11,36 @@ static bool is(const char *word, const char *other)
     return word && strcmp(word, other) == 0;
 }
 
+#define WHOLE_CHANNEL UINT64_MAX
+
 static uint32_t by_bits(uint64_t bits, bool is_float, uint64_t group, bool block)
 {
+    static const struct {
+        uint64_t group;
+        uint32_t dtype;
+    } int4[] = { { 128, LLMPERF_DTYPE_INT4_G128 },
+                 { 64, LLMPERF_DTYPE_INT4_G64 },
+                 { 32, LLMPERF_DTYPE_INT4_G32 },
+                 { WHOLE_CHANNEL, LLMPERF_DTYPE_INT4_CHANNEL } };
+
     if (bits == 8 && is_float)
         return block ? LLMPERF_DTYPE_FP8_BLOCK128 : LLMPERF_DTYPE_FP8;
     if (bits == 8)
         return LLMPERF_DTYPE_INT8;
     if (bits == 4 && is_float)
         return group == 16 ? LLMPERF_DTYPE_NVFP4 : group == 32 ? LLMPERF_DTYPE_MXFP4 : 0;
-    return bits == 4 && group == 128 ? LLMPERF_DTYPE_INT4_G128 : 0;
+    for (size_t i = 0; i < sizeof(int4) / sizeof(int4[0]); i++)
+        if (bits == 4 && group == int4[i].group)
+            return int4[i].dtype;
+    return 0;
+}
+
+/* Elements with a scale of their own; -1: all of a channel. 0: not said. */
+static uint64_t read_group(const struct lp_fields *fields)
+{
+    if (is(lp_field_word(fields, "group_size"), "-1"))
+        return WHOLE_CHANNEL;
+    return lp_field_or(fields, "group_size", 0, LP_LIMIT_SIZE, NULL);
 }
 
 static uint32_t read_compressed_tensors(const struct lp_fields *quantisation)
@@ -33,7 +54,7 @@ static uint32_t read_compressed_tensors(const struct lp_fields *quantisation)
     type = lp_field_word(&weights, "type");
     strategy = lp_field_word(&weights, "strategy");
     return by_bits(lp_field_or(&weights, "num_bits", 0, 32, NULL), is(type, "float"),
-                   lp_field_or(&weights, "group_size", 0, LP_LIMIT_SIZE, NULL),
+                   is(strategy, "channel") ? WHOLE_CHANNEL : read_group(&weights),
                    is(strategy, "block"));
 }
 
@@ -49,22 +70,41 @@ static uint32_t read_fp8(const struct lp_fields *quantisation)
     return LLMPERF_DTYPE_FP8_BLOCK128;
 }
 
-/* Dtype of a quantised layer's inputs: 8-bit inputs are multiplied in 8 bits. 0: not quantised. */
+/* Dtype of a quantised layer's inputs: inputs of 8 or 4 bits are multiplied so. 0: not quantised.
+ */
 static uint32_t read_activations(const struct lp_fields *quantisation)
 {
     const char *method = lp_field_word(quantisation, "quant_method");
     struct lp_fields groups, group, inputs;
+    uint64_t bits;
 
+    if (is(lp_field_word(quantisation, "quant_algo"), "NVFP4"))
+        return LLMPERF_DTYPE_NVFP4;
     if (is(method, "fp8") || is(method, "fbgemm_fp8") ||
         is(lp_field_word(quantisation, "quant_algo"), "FP8"))
         return LLMPERF_DTYPE_FP8;
     if (!is(method, "compressed-tensors") ||
         !lp_field_map(quantisation, "config_groups", &groups) ||
         !lp_field_map(&groups, "group_0", &group) ||
-        !lp_field_map(&group, "input_activations", &inputs) ||
-        lp_field_or(&inputs, "num_bits", 0, 32, NULL) != 8)
+        !lp_field_map(&group, "input_activations", &inputs))
         return 0;
-    return is(lp_field_word(&inputs, "type"), "float") ? LLMPERF_DTYPE_FP8 : LLMPERF_DTYPE_INT8;
+    bits = lp_field_or(&inputs, "num_bits", 0, 32, NULL);
+    return bits == 8 || bits == 4 ? by_bits(bits, is(lp_field_word(&inputs, "type"), "float"),
+                                            read_group(&inputs), false)
+                                  : 0;
+}
+
+/* Dtype of the KV cache; 0: not quantised, or in a way that is not known. */
+static uint32_t read_cache(const struct lp_fields *quantisation)
+{
+    struct lp_fields scheme;
+
+    if (is(lp_field_word(quantisation, "kv_cache_quant_algo"), "FP8"))
+        return LLMPERF_DTYPE_FP8;
+    if (!lp_field_map(quantisation, "kv_cache_scheme", &scheme) ||
+        lp_field_or(&scheme, "num_bits", 0, 32, NULL) != 8)
+        return 0;
+    return is(lp_field_word(&scheme, "type"), "float") ? LLMPERF_DTYPE_FP8 : LLMPERF_DTYPE_INT8;
 }
 
 static uint32_t read_bitsandbytes(const struct lp_fields *quantisation)
@@ -86,7 +126,7 @@ static uint32_t read_method(const struct lp_fields *quantisation)
         return read_fp8(quantisation);
     if (is(method, "awq") || is(method, "gptq"))
         return by_bits(lp_field_or(quantisation, "bits", 0, 32, NULL), false,
-                       lp_field_or(quantisation, "group_size", 0, LP_LIMIT_SIZE, NULL), false);
+                       read_group(quantisation), false);
     if (is(method, "mxfp4"))
         return LLMPERF_DTYPE_MXFP4;
     if (is(method, "bitsandbytes"))
@@ -132,10 +172,12 @@ static void read_exceptions(const struct lp_fields *quantisation, const char *ke
 static void read_quantisation(const struct lp_fields *fields, struct llmperf_model *model)
 {
     struct lp_fields quantisation;
-    uint32_t dtype, activations;
+    uint32_t dtype, activations, cache;
 
     if (!lp_field_map(fields, "quantization_config", &quantisation))
         return;
+    if ((cache = read_cache(&quantisation)))
+        model->kv_dtype = cache;
     dtype = read_method(&quantisation);
     if (!dtype) {
         lp_reader_warn(fields->reader,

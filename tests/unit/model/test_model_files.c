@@ -304,6 +304,10 @@ static void quantisation_gives_the_format_of_the_weights(void **state)
         { "{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 128}",
           LLMPERF_DTYPE_INT4_G128 },
         { "{\"quant_method\": \"gptq\", \"bits\": 8, \"group_size\": 128}", LLMPERF_DTYPE_INT8 },
+        { "{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": 32}", LLMPERF_DTYPE_INT4_G32 },
+        { "{\"quant_method\": \"awq\", \"bits\": 4, \"group_size\": 64}", LLMPERF_DTYPE_INT4_G64 },
+        { "{\"quant_method\": \"gptq\", \"bits\": 4, \"group_size\": -1}",
+          LLMPERF_DTYPE_INT4_CHANNEL },
         { "{\"quant_method\": \"mxfp4\"}", LLMPERF_DTYPE_MXFP4 },
         { "{\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"}", LLMPERF_DTYPE_NVFP4 },
         { "{\"quant_method\": \"bitsandbytes\", \"bnb_4bit_quant_type\": \"nf4\"}",
@@ -360,6 +364,14 @@ static void quantised_activations_are_what_layers_compute_in(void **state)
         { "{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": "
           "{\"weights\": {\"num_bits\": 8, \"type\": \"float\"}, \"input_activations\": null}}}",
           LLMPERF_DTYPE_BF16 },
+        { "{\"quant_method\": \"modelopt\", \"quant_algo\": \"NVFP4\"}", LLMPERF_DTYPE_NVFP4 },
+        { "{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": "
+          "{\"weights\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}, "
+          "\"input_activations\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}}}}",
+          LLMPERF_DTYPE_NVFP4 },
+        { "{\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"group_0\": "
+          "{\"weights\": {\"num_bits\": 4, \"type\": \"float\", \"group_size\": 16}}}}",
+          LLMPERF_DTYPE_BF16 },
     };
     char text[1024];
 
@@ -372,6 +384,35 @@ static void quantised_activations_are_what_layers_compute_in(void **state)
         assert_int_equal(info_of(model).activation_dtype, cases[i].dtype);
         assert_int_equal(computes_in(model, LLMPERF_DTYPE_DEFAULT), cases[i].dtype);
         assert_int_equal(computes_in(model, LLMPERF_DTYPE_BF16), LLMPERF_DTYPE_BF16);
+        llmperf_model_free(model);
+    }
+}
+
+static void a_quantised_cache_is_smaller(void **state)
+{
+    static const struct {
+        const char *config;
+        uint32_t dtype;
+    } cases[] = {
+        { "{\"quant_method\": \"modelopt\", \"quant_algo\": \"FP8\", "
+          "\"kv_cache_quant_algo\": \"FP8\"}",
+          LLMPERF_DTYPE_FP8 },
+        { "{\"quant_method\": \"fp8\", \"kv_cache_scheme\": {\"num_bits\": 8, \"type\": "
+          "\"float\"}}",
+          LLMPERF_DTYPE_FP8 },
+        { "{\"quant_method\": \"fp8\", \"kv_cache_scheme\": {\"num_bits\": 8, \"type\": \"int\"}}",
+          LLMPERF_DTYPE_INT8 },
+        { "{\"quant_method\": \"fp8\", \"kv_cache_scheme\": null}", LLMPERF_DTYPE_BF16 },
+    };
+    char text[1024];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        llmperf_model *model;
+
+        snprintf(text, sizeof(text), "{%s, \"quantization_config\": %s}", LLAMA, cases[i].config);
+        model = open_text(text);
+        assert_int_equal(info_of(model).kv_dtype, cases[i].dtype);
         llmperf_model_free(model);
     }
 }
@@ -526,6 +567,7 @@ int main(void)
         cmocka_unit_test(layer_types_say_which_layers_have_a_window),
         cmocka_unit_test(quantisation_gives_the_format_of_the_weights),
         cmocka_unit_test(quantised_activations_are_what_layers_compute_in),
+        cmocka_unit_test(a_quantised_cache_is_smaller),
         cmocka_unit_test(an_unknown_quantisation_is_a_warning),
         cmocka_unit_test(parts_left_unquantised_stay_in_16_bits),
         cmocka_unit_test(yaml_and_a_folder_with_a_config_are_read),

@@ -125,6 +125,9 @@ expect 0 model llama_3_70b --gpu "H100 SXM5" --tp 8 --storage-dtype fp8 --batch 
 stdout_has "share       of one GPU: tp 8;"
 stdout_has "weights     72.66 GB as fp8, computed in bf16"
 stdout_has "does not fit; at most"
+expect 0 model llama_3_70b --gpu B200 # of 180 or 192 GB
+stdout_has "memory       of this GPU is not known; weights 141.1 GB"
+! grep -q nan out || die "a number that is not known is printed"
 grep -q 'e+0' out && die "a floor is written with an exponent"
 expect 0 model resnet_50 --gpu H200 --format json
 python3 -c 'import json; assert set(json.load(open("out"))["memory"].values()) == {None}' || die "memory of an image model"

@@ -49,7 +49,8 @@ void work_out_memory(struct model_answer *answer)
     memory->kv_bytes = (double)(answer->decode.kv_read_bytes);
     memory->requests = floor((memory->gpu_bytes - memory->weights_bytes) /
                              (memory->kv_bytes / (double)answer->batch));
-    memory->requests = fmax(memory->requests, 0);
+    if (memory->requests < 0) /* but not if it is not known */
+        memory->requests = 0;
 }
 
 void print_memory_text(const struct model_answer *answer)
@@ -57,8 +58,13 @@ void print_memory_text(const struct model_answer *answer)
     const struct memory_answer *memory = &answer->memory;
     double needed = memory->weights_bytes + memory->kv_bytes;
 
-    if (isnan(memory->requests))
+    if (isnan(memory->weights_bytes))
         return;
+    if (isnan(memory->gpu_bytes)) {
+        print("  memory       of this GPU is not known; weights %.4g GB, KV cache %.4g GB\n",
+              memory->weights_bytes / GB, memory->kv_bytes / GB);
+        return;
+    }
     print("  memory       %.4g GB nominal; weights %.4g GB, KV cache %.4g GB: ",
           memory->gpu_bytes / GB, memory->weights_bytes / GB, memory->kv_bytes / GB);
     if (memory->requests == 0)

@@ -420,7 +420,7 @@ static void measure_collectives(struct engine *engine)
 {
     for (uint32_t size = 0; size < 10; size++) {
         for (uint32_t i = 0; i < 100; i++)
-            run(engine, 20 << size / 3, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+            run(engine, UINT64_C(20) << size / 3, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
         copy(engine, "[memcpy DtoH]", 1);
         wait_for_device(engine, 30);
     }

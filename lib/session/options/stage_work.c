@@ -15,9 +15,9 @@
 #include "llmperf/model.h"
 #include "llmperf/region.h"
 
-#define SEQUENCES_MAX   65536u
-#define SWEEP_MOST      1024u /* times the batch of the run */
-#define PHASES          (LLMPERF_PHASE_VISION + 1)
+#define SEQUENCES_MAX 65536u
+#define SWEEP_MOST    1024u /* times the batch of the run */
+#define PHASES        (LLMPERF_PHASE_VISION + 1)
 
 struct lp_stage_work {
     llmperf_model *model;

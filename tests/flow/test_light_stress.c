@@ -59,7 +59,7 @@ static void *work(void *argument)
             run_prefill(graph);
         else
             run_step();
-        usleep(random >> 26);
+        usleep((random >> 26) * (unsigned)scaled(1, 12)); /* sanitizers slow the collector down */
     }
     return NULL;
 }

@@ -117,7 +117,7 @@ old = SimpleNamespace(req_ids=[], num_computed_tokens=[], num_output_tokens=[], 
 Worker().execute_model(SimpleNamespace(scheduled_new_reqs=[new], scheduled_cached_reqs=old, num_scheduled_tokens={"a": 8}, total_num_scheduled_tokens=8))
 sys.exit(int(sys.argv[1]))
 PY
-export PATH=$(dirname "$LLMPERF"):$PATH PYTHONPATH=$LLMPERF_SOURCE/bindings/python
+export PATH=${LLMPERF%/*}:$PATH PYTHONPATH=$LLMPERF_SOURCE/bindings/python
 python3 -m llmperf run --out o --tier regions serve.py 4 >out 2>err
 is $? 4 "exit code of the script"
 is "$(metric 'r["LLM@prefill"]["tokens"]' "$(tail -n 1 out)")" 8 "a step of the engine"

@@ -47,15 +47,17 @@ static uint32_t read_compressed_tensors(const struct lp_fields *quantisation)
 {
     struct lp_fields groups, group, weights;
     const char *type, *strategy;
+    uint32_t dtype;
 
     if (!lp_field_map(quantisation, "config_groups", &groups) ||
         !lp_field_map(&groups, "group_0", &group) || !lp_field_map(&group, "weights", &weights))
         return 0;
     type = lp_field_word(&weights, "type");
     strategy = lp_field_word(&weights, "strategy");
-    return by_bits(lp_field_or(&weights, "num_bits", 0, 32, NULL), is(type, "float"),
-                   is(strategy, "channel") ? WHOLE_CHANNEL : read_group(&weights),
-                   is(strategy, "block"));
+    dtype = by_bits(lp_field_or(&weights, "num_bits", 0, 32, NULL), is(type, "float"),
+                    read_group(&weights), is(strategy, "block"));
+    /* Symmetric groups have no zero points: of the int4 formats only the scale of 128 is near. */
+    return dtype >= LLMPERF_DTYPE_INT4_G64 ? 0 : dtype;
 }
 
 static uint32_t read_fp8(const struct lp_fields *quantisation)
@@ -77,6 +79,7 @@ static uint32_t read_activations(const struct lp_fields *quantisation)
     const char *method = lp_field_word(quantisation, "quant_method");
     struct lp_fields groups, group, inputs;
     uint64_t bits;
+    bool is_float;
 
     if (is(lp_field_word(quantisation, "quant_algo"), "NVFP4"))
         return LLMPERF_DTYPE_NVFP4;
@@ -89,9 +92,10 @@ static uint32_t read_activations(const struct lp_fields *quantisation)
         !lp_field_map(&group, "input_activations", &inputs))
         return 0;
     bits = lp_field_or(&inputs, "num_bits", 0, 32, NULL);
-    return bits == 8 || bits == 4 ? by_bits(bits, is(lp_field_word(&inputs, "type"), "float"),
-                                            read_group(&inputs), false)
-                                  : 0;
+    is_float = is(lp_field_word(&inputs, "type"), "float");
+    return bits == 8 || (bits == 4 && is_float)
+               ? by_bits(bits, is_float, read_group(&inputs), false)
+               : 0;
 }
 
 /* Dtype of the KV cache; 0: not quantised, or in a way that is not known. */

@@ -459,18 +459,14 @@ _Static_assert(LP_TIMES + LLMPERF_ITERATION_CLASSES <= LP_SAMPLED_VALUES, "all h
 #define VALUE(constant, name, ...) row->name##_ms,
 
 static int sample(struct lp_stage_sampling *sampling, const struct lp_held_call *held,
-                  const lp_sampled_times *times)
+                  const double *values, const lp_sampled_times *times)
 {
     const llmperf_iteration *row = &held->row;
     uint64_t size = row->flops != LLMPERF_UNKNOWN ? row->flops : row->tokens;
-    struct lp_sampled_call call = { held->chance,
-                                    row->activities != LLMPERF_UNKNOWN,
-                                    row->wall_ms,
-                                    size != LLMPERF_UNKNOWN ? (double)size : 0,
-                                    { LP_ITERATION_TIMES(VALUE) },
-                                    times };
+    struct lp_sampled_call call = { held->chance, row->activities != LLMPERF_UNKNOWN,
+                                    row->wall_ms, size != LLMPERF_UNKNOWN ? (double)size : 0,
+                                    values,       times };
 
-    memcpy(call.values + LP_TIMES, row->class_ms, sizeof(row->class_ms));
     return lp_stage_sampling_add(sampling, &call);
 }
 
@@ -479,7 +475,7 @@ static int sample(struct lp_stage_sampling *sampling, const struct lp_held_call 
 int lp_stage_add_call(struct lp_stage_total *stage, const struct lp_held_call *call)
 {
     const llmperf_iteration *row = &call->row;
-    const double times[LP_TIMES] = { LP_ITERATION_TIMES(VALUE) };
+    double values[LP_SAMPLED_VALUES] = { LP_ITERATION_TIMES(VALUE) };
     bool with_device = row->activities != LLMPERF_UNKNOWN && !call->in_window;
     uint64_t before = stage->times[LP_TIME_BUSY].count;
     int status = 0;
@@ -487,10 +483,12 @@ int lp_stage_add_call(struct lp_stage_total *stage, const struct lp_held_call *c
     for (size_t i = 0; status == 0 && with_device && i < LLMPERF_ITERATION_CLASSES; i++)
         status = add_class(stage, i, lp_to_ns(row->class_ms[i]), before);
     for (size_t i = 0; status == 0 && i < LP_TIMES; i++)
-        if (i == LP_TIME_WALL || (with_device && !isnan(times[i])))
-            status = lp_distribution_add(&stage->times[i], lp_to_ns(times[i]));
-    return status == 0 && stage->steady && !call->in_window ? sample(stage->steady, call, NULL)
-                                                            : status;
+        if (i == LP_TIME_WALL || (with_device && !isnan(values[i])))
+            status = lp_distribution_add(&stage->times[i], lp_to_ns(values[i]));
+    memcpy(values + LP_TIMES, row->class_ms, sizeof(row->class_ms));
+    return status == 0 && stage->steady && !call->in_window
+               ? sample(stage->steady, call, values, NULL)
+               : status;
 }
 
 /* The first calls of the stage are held; a later one is added. */
@@ -645,7 +643,8 @@ bool lp_iterations_done(struct lp_iterations *iterations, uint32_t unit, bool wi
     count_unit(iterations, stage, work);
     held = (struct lp_held_call){ *row_out, work->chance, work->window != 0 };
     if (hold(stage, &held) < 0 || add_active(iterations, stage, work) < 0 ||
-        (stage->sampling && !held.in_window && sample(stage->sampling, &held, work->times) < 0))
+        (stage->sampling && !held.in_window &&
+         sample(stage->sampling, &held, NULL, work->times) < 0))
         iterations->failed = true;
     return true;
 }

@@ -68,12 +68,14 @@ static int add_all_rows(struct lp_stage_sampling *sampling, const struct lp_samp
 {
     double sum_ms = 0;
 
-    for (size_t by = 0; call->times && by < LP_SAMPLED_BY; by++)
+    if (!call->times)
+        return 0;
+    for (size_t by = 0; by < LP_SAMPLED_BY; by++)
         if (add_rows(sampling, call, expected, by) < 0)
             return LLMPERF_ENOMEM;
     if (call->chance & LP_CHANCE_FIRST)
         return 0;
-    for (size_t i = 0; call->times && i < call->times[LP_SAMPLED_KERNELS].count; i++)
+    for (size_t i = 0; i < call->times[LP_SAMPLED_KERNELS].count; i++)
         sum_ms += time_of(call, LP_SAMPLED_KERNELS, i);
     lp_estimate_add(&sampling->kernels, weight_of(call->chance), sum_ms, expected);
     lp_estimate_add(&sampling->nothing, weight_of(call->chance), 0, expected);
@@ -102,7 +104,7 @@ int lp_stage_sampling_add(struct lp_stage_sampling *sampling, const struct lp_sa
     sampling->collected += call->collected;
     if (!call->collected || (chance & LP_CHANCE_COST))
         return 0;
-    for (size_t i = 0; i < LP_SAMPLED_VALUES; i++)
+    for (size_t i = 0; call->values && i < LP_SAMPLED_VALUES; i++)
         if (!isnan(call->values[i]))
             lp_estimate_add(&sampling->estimates[i], weight_of(chance), call->values[i], expected);
     return add_all_rows(sampling, call, expected);

@@ -46,13 +46,13 @@ struct lp_sampled_call {
     uint32_t chance; /* LP_CHANCE_…; 0: not known */
     bool collected;
     double wall_ms;
-    double size;                      /* amount of work, 0: not given */
-    double values[LP_SAMPLED_VALUES]; /* ms; NaN: the call has none */
-    const lp_sampled_times *times;    /* LP_SAMPLED_BY of them; NULL: none */
+    double size;          /* amount of work, 0: not given */
+    const double *values; /* ms, LP_SAMPLED_VALUES of them; NaN: the call has none; or NULL */
+    const lp_sampled_times *times; /* LP_SAMPLED_BY of them; or NULL */
 };
 
-/** Add a call. The first call of a stage may be warm-up and stands for no other: it is left out.
- * 0 or LLMPERF_ENOMEM. */
+/** Add a call: to the quantities if it has values, to the rows if it has times. The first call of a
+ * stage may be warm-up and stands for no other: it is left out. 0 or LLMPERF_ENOMEM. */
 int lp_stage_sampling_add(struct lp_stage_sampling *sampling, const struct lp_sampled_call *call);
 
 /** Set the estimate of one quantity in its row. */

@@ -40,13 +40,14 @@ static void calls_that_were_all_collected_have_no_error(void **state)
 static void a_single_call_that_was_collected_is_known_exactly(void **state)
 {
     struct lp_stage_sampling sampling = { 0 };
-    struct lp_sampled_call call = { 1 | LP_CHANCE_FIRST, true, 900, 0, { 0, 800 }, NULL };
+    double values[LP_SAMPLED_VALUES] = { 0, 800 };
+    struct lp_sampled_call call = { 1 | LP_CHANCE_FIRST, true, 900, 0, values, NULL };
     llmperf_iteration_stats stats = LLMPERF_ITERATION_STATS_INIT;
 
     (void)state;
     lp_stage_sampling_add(&sampling, &call);
     call.chance = 1;
-    call.values[1] = 5;
+    values[1] = 5;
     lp_stage_sampling_add(&sampling, &call);
     lp_stage_sampling_estimate(&sampling, 1, &stats);
     assert_int_equal(stats.estimate_calls, 1);

@@ -104,11 +104,27 @@ class Page(support.TestCase):
         self.assertTrue(all("waiting for process 607 GPU 0" in item["text"] for item in waits[1]))
         arrived = {item["start"] for item in arrivals[0]}
         self.assertTrue(all(min(abs(item["start"] + item["waiting"] - at) for at in arrived) < 1 for item in waits[1]))
-        self.assertIn("Striped: a collective waits", page.words)
+        self.assertIn("Striped kernels: a collective waits", page.words)
         # One run alone has no other rank to wait for, and no process in its lanes.
         _, _, alone = self.show(ranks[0])
         self.assertFalse(any("waiting" in item for lane in alone["lanes"] for item in lane["items"]))
         self.assertIn("GPU 0, stream 14", [lane["name"] for lane in alone["lanes"]])
+
+    def test_parts_that_were_not_kept_are_hatched(self) -> None:
+        page, _, more = self.show(recorded("light"))
+        lanes = {lane["name"]: lane["items"] for lane in more["lanes"]}
+        kernels = lanes["GPU 0, stream 13"]
+        missing = [item for item in kernels if item["style"] == "missing"]
+        self.assertGreater(len(missing), 1)
+        begin = min(item["start"] for items in lanes.values() for item in items)
+        end = max(item["start"] + item["length"] for items in lanes.values() for item in items)
+        self.assertEqual(missing[0]["start"], begin)
+        self.assertAlmostEqual(missing[-1]["start"] + missing[-1]["length"], end, delta=1)
+        for gap, item in itertools.product(missing, [item for item in kernels if item["style"] != "missing"]):
+            self.assertFalse(gap["start"] <= item["start"] < gap["start"] + gap["length"])
+        self.assertIn("the last 256 calls of 400", [item["text"] for item in lanes["LLM@decode_step"] if item["style"] == "missing"][0])
+        self.assertFalse([item for item in lanes["LLM@prefill"] if item["style"] == "missing"])  # all of its calls are there
+        self.assertIn("Hatched: calls or kernels are not in this page", page.words)
 
     def test_merging_merged_runs_keeps_the_calls_of_all(self) -> None:
         pair = llmperf.merge(recorded("tensor_0"), recorded("tensor_1"))

@@ -15,10 +15,35 @@ function timelineLanes(metrics, kept) {
             text: `${stage.region}, call ${call.sequence}: host time ${duration(call.wall_ms)}, elapsed ${duration(call.elapsed_ms)}, GPU busy ${duration(call.busy_ms)}${call.tokens ? `, ${call.tokens} tokens` : ""}`,
             style: "stage",
         })).filter((item) => item.length > 0).sort((a, b) => a.start - b.start);
-        if (items.length) lanes.push({ name: last(stage.region), title: stage.region, items });
+        const earlier = stage.count - items.length;
+        if (items.length) lanes.push({ name: last(stage.region), title: stage.region, items, collected: earlier > 0 ? [[items[0].start, Infinity]] : null,
+            note: `${stage.region}: the page has the last ${plural(items.length, "call")} of ${stage.count}` });
     }
-    for (const [key, items] of keptLanes(kept)) lanes.push({ name: key, title: key, items });
+    for (const [key, { items, collected }] of keptLanes(kept, metrics)) lanes.push({ name: key, title: key, items, collected, note: `${key}: kernels of this time were not kept` });
+    return withHatching(lanes);
+}
+
+/** Where the calls or kernels of a lane were not kept it is hatched: white means that there was nothing. */
+function withHatching(lanes) {
+    const all = lanes.flatMap((lane) => lane.items), first = all.reduce((least, item) => Math.min(least, item.start), Infinity);
+    const end = all.reduce((most, item) => Math.max(most, item.start + item.length), 0);
+    for (const lane of lanes.filter((one) => one.collected)) {
+        let at = first;
+        for (const [from, to] of [...lane.collected, [end, end]].sort((a, b) => a[0] - b[0])) {
+            if (from > at) lane.items.push({ start: at, length: from - at, text: lane.note, style: "missing" });
+            at = Math.max(at, to);
+        }
+        lane.items.sort((a, b) => a.start - b.start);
+    }
     return lanes;
+}
+
+/** Begin and end of the part of a call whose kernels are in the page. */
+function collectedPart(call, metrics) {
+    const kernelsEnd = call.events.reduce((most, event) => Math.max(most, event[0] + event[1]), 0);
+    if (call.events_total > call.events.length) return [call.begin_ns, call.begin_ns + kernelsEnd];
+    const stage = metrics.iterations.find((row) => row.region === call.region), same = stage && stage.recent.find((row) => row.sequence === call.sequence);
+    return [call.begin_ns, call.begin_ns + Math.max(kernelsEnd, 1e6 * ((same && same.elapsed_ms) || 0))];
 }
 
 const isCollective = (call, event) => call.classes[event[5]] === "collective";
@@ -72,11 +97,15 @@ function waitingOf(collective, absolute, length) {
 }
 
 /** Kernels by GPU and stream, and above them the operators: runs of kernels of one region; by process where there are several. */
-function keptLanes(calls) {
+function keptLanes(calls, metrics) {
     const shifts = clockShifts(calls), kept = calls.map((call) => ({ ...call, begin_ns: call.begin_ns + (shifts.get(call.clock) || 0) }));
     const lanes = new Map(), collectives = findCollectives(kept);
     const seen = new Set(); // kernels of a call inside another one that was kept
-    const add = (key, item) => { if (!lanes.has(key)) lanes.set(key, []); lanes.get(key).push(item); };
+    const parts = groupBy(kept, (call) => processName(call, kept));
+    const add = (key, item, process) => {
+        if (!lanes.has(key)) lanes.set(key, { items: [], collected: parts.get(process).map((call) => collectedPart(call, metrics)) });
+        lanes.get(key).items.push(item);
+    };
     for (const call of kept) {
         const process = processName(call, kept), name = (lane) => `${process} ${lane}`.trim();
         let band = null;
@@ -89,13 +118,13 @@ function keptLanes(calls) {
             if (band && band.path === path) band.item.length = absolute + length - band.item.start;
             else {
                 band = { path, item: { start: absolute, length, label: shortName(path), text: path, style: "band" } };
-                add(name("operators"), band.item);
+                add(name("operators"), band.item, process);
             }
             add(lane, { start: absolute, length, label: kernel, style: `k${classNumber(call.classes[className])}`, waiting, arrival,
-                text: `${process ? `${process}: ` : ""}${kernel}: ${duration(length / 1e6)}${note || ""}, ${call.classes[className]}, in ${path}` });
+                text: `${process ? `${process}: ` : ""}${kernel}: ${duration(length / 1e6)}${note || ""}, ${call.classes[className]}, in ${path}` }, process);
         }
     }
-    for (const items of lanes.values()) items.sort((a, b) => a.start - b.start);
+    for (const { items } of lanes.values()) items.sort((a, b) => a.start - b.start);
     const place = (name) => name.replace(/\d+/g, (digits) => digits.padStart(8, "0")).replace("operators", "");
     return [...lanes].sort(([a], [b]) => place(a).localeCompare(place(b)));
 }
@@ -105,11 +134,11 @@ function timelineMarkup(metrics, kept) {
     if (lanes.length === 0) return html`<p class="note">No timeline: no call of a stage was kept.</p>`;
     const first = kept.filter((call, i) => kept.findIndex((other) => other.region === call.region) === i);
     const jumps = first.map((call) => html`<button data-jump="${kept.indexOf(call)}">A call of ${last(call.region)}</button> `);
-    const together = findCollectives(kept).size > 0 ? " Striped: a collective waits for the GPU that arrives last; the line shows when that is." : "";
+    const together = findCollectives(kept).size > 0 ? " Striped kernels: a collective waits for the GPU that arrives last; the line shows when that is." : "";
     const clocks = new Set(kept.map((call) => call.clock)).size > 1 ? " Hosts have different clocks: the same call is drawn to begin at the same time on each." : "";
     return html`<p class="tools"><button data-jump="all">Whole run</button> ${jumps}</p>
 <canvas id="timeline" tabindex="0" role="img" aria-label="Timeline of ${lanes.length} lanes; the tables below have its numbers" height="${AXIS_HEIGHT + lanes.length * (LANE_HEIGHT + LANE_GAP)}"></canvas>
-<p class="note" id="timeline-text">Wheel or + and − zoom, dragging or the arrow keys pan, 0 shows everything. ${kept.some((c) => c.events_total > c.events.length) ? "Of long calls, the first kernels are kept." : ""}${together}${clocks}</p>`;
+<p class="note" id="timeline-text">Wheel or + and − zoom, dragging or the arrow keys pan, 0 shows everything. ${lanes.some((lane) => lane.items.some((item) => item.style === "missing")) ? "Hatched: calls or kernels are not in this page; the GPU may be busy there. " : ""}${kept.some((c) => c.events_total > c.events.length) ? "Of long calls, the first kernels are kept." : ""}${together}${clocks}</p>`;
 }
 
 class Timeline {
@@ -184,7 +213,8 @@ class Timeline {
             context.moveTo(x, AXIS_HEIGHT - 4);
             context.lineTo(x, this.height);
             context.stroke();
-            context.fillText(duration(time / 1e6), x + 3, 12);
+            const label = duration(time / 1e6);
+            if (x >= this.labels && x + 3 + context.measureText(label).width < this.width) context.fillText(label, x + 3, 12);
         }
     }
 
@@ -212,6 +242,7 @@ class Timeline {
     }
 
     drawItem(context, item, x, y, width) {
+        if (item.style === "missing") { this.hatch(context, x, y, width, "--soft", 0.5); return; }
         const colours = { stage: "--bar", band: "--panel2" };
         context.fillStyle = this.colour(colours[item.style] || `--c${item.style.slice(1)}`);
         context.fillRect(x, y, width, LANE_HEIGHT);
@@ -220,7 +251,7 @@ class Timeline {
             context.fillStyle = this.colour("--c0");
             context.fillRect(x, y + LANE_HEIGHT - height, width, height);
         }
-        if (item.waiting > 0) this.drawWaiting(context, x, y, Math.min(width, this.x(item.start + item.waiting) - x));
+        if (item.waiting > 0) this.hatch(context, x, y, Math.min(width, this.x(item.start + item.waiting) - x), "--bg", 2);
         if (item.label && width > 40) {
             context.fillStyle = this.colour(item.style === "band" ? "--fg" : "--on");
             context.save();
@@ -232,13 +263,13 @@ class Timeline {
         }
     }
 
-    drawWaiting(context, x, y, width) {
+    hatch(context, x, y, width, colour, thickness) {
         context.save();
         context.beginPath();
         context.rect(x, y, width, LANE_HEIGHT);
         context.clip();
-        context.strokeStyle = this.colour("--bg");
-        context.lineWidth = 2;
+        context.strokeStyle = this.colour(colour);
+        context.lineWidth = thickness;
         for (let at = Math.max(x, this.labels) - LANE_HEIGHT; at < Math.min(x + width, this.width); at += 6) {
             context.beginPath();
             context.moveTo(at, y + LANE_HEIGHT);

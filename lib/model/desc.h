@@ -22,6 +22,16 @@
 /* Kinds of layers: combinations of these bits. */
 enum { LP_LAYER_MOE = 1, LP_LAYER_WINDOW = 2, LP_LAYER_KINDS = 4 };
 
+/* Linear layers of a decoder's layer that checkpoints store in a format of their own. */
+enum lp_linear_part {
+    LP_PART_ATTENTION_IN,
+    LP_PART_ATTENTION_OUT,
+    LP_PART_MLP,
+    LP_PART_SHARED,
+    LP_PART_EXPERTS,
+    LP_PARTS
+};
+
 /** A decoder of transformer layers. */
 struct lp_decoder {
     uint64_t hidden, layers, vocabulary, intermediate;
@@ -36,9 +46,10 @@ struct lp_decoder {
     bool gated;             /* MLP with three matrices; else two */
     bool qkv_bias, out_bias, mlp_bias, qk_norm;
     bool shared_gate, router_bias, tied, rotary;
-    /* Linear layers with 16 bits in quantised checkpoints. */
-    bool plain_attention, plain_mlp;
     unsigned char *kinds; /* by layer */
+    /* LLMPERF_DTYPE_… in the checkpoint, by layer; 0: 16 bits. NULL: all in weight_dtype. */
+    unsigned char (*formats)[LP_PARTS];
+    uint32_t computed[LP_PARTS]; /* LLMPERF_DTYPE_… in which quantised ones compute */
 };
 
 /** Transformer encoder over a grid of patches. */
@@ -105,9 +116,9 @@ struct llmperf_model {
 struct lp_parameters {
     lp_u128 embedding, lm_head, norm, attention_in, attention_out, mlp, router, shared, experts;
     lp_u128 vision, other;
-    lp_u128 router_bias; /* included in `other`; always fp32 */
-    lp_u128 active;      /* used for a token, LM head included */
-    lp_u128 quantised;   /* those in the format of the linear layers */
+    lp_u128 router_bias;    /* included in `other`; always fp32 */
+    lp_u128 active;         /* used for a token, LM head included */
+    lp_u128 part[LP_PARTS]; /* linear layers of one layer that has them */
 };
 
 void lp_model_parameters(const struct llmperf_model *model, struct lp_parameters *out);
@@ -116,6 +127,18 @@ lp_u128 lp_parameters_total(const struct lp_parameters *parameters);
 /** Number of layers of each kind among the layers [first, first + count). */
 void lp_decoder_kinds(const struct lp_decoder *decoder, uint64_t first, uint64_t count,
                       uint64_t kinds[LP_LAYER_KINDS]);
+
+/** Bytes of linear layers: `elements` in each layer of the `kind` (-1: all) among the layers
+ * [first, first + count).
+ * @param dtype  LLMPERF_DTYPE_…; that of the model: as the checkpoint stores each layer */
+lp_u128 lp_part_bytes(const struct llmperf_model *model, enum lp_linear_part part, uint32_t dtype,
+                      lp_u128 elements, uint64_t first, uint64_t count, int kind);
+
+/** Bit 1 << LP_PART_… in `out`, by layer, of each part that an entry of quantization_config names:
+ * a module, a pattern of modules, or a class of them. `some`: it names a smaller module of the
+ * part.
+ * @return false: the expression cannot be read */
+bool lp_parts_named(const char *entry, uint64_t layers, unsigned char *out, unsigned char *some);
 
 /** Attention of a layer on one of `tensor_parallel` GPUs. */
 struct lp_attention {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats of weights, from torch_dtype and quantization_config. */
-#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/model/fields.h"
 #include "lib/base/status.h"
@@ -29,7 +31,7 @@ static uint32_t by_bits(uint64_t bits, bool is_float, uint64_t group, bool block
         return LLMPERF_DTYPE_INT8;
     if (bits == 4 && is_float)
         return group == 16 ? LLMPERF_DTYPE_NVFP4 : group == 32 ? LLMPERF_DTYPE_MXFP4 : 0;
-    for (size_t i = 0; i < sizeof(int4) / sizeof(int4[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(int4); i++)
         if (bits == 4 && group == int4[i].group)
             return int4[i].dtype;
     return 0;
@@ -43,21 +45,17 @@ static uint64_t read_group(const struct lp_fields *fields)
     return lp_field_or(fields, "group_size", 0, LP_LIMIT_SIZE, NULL);
 }
 
-static uint32_t read_compressed_tensors(const struct lp_fields *quantisation)
+/* Dtype of a part of a config group ("weights", "input_activations"); 0: not quantised or not
+ * known. */
+static uint32_t read_scheme(const struct lp_fields *group, const char *part)
 {
-    struct lp_fields groups, group, weights;
-    const char *type, *strategy;
-    uint32_t dtype;
+    struct lp_fields scheme;
 
-    if (!lp_field_map(quantisation, "config_groups", &groups) ||
-        !lp_field_map(&groups, "group_0", &group) || !lp_field_map(&group, "weights", &weights))
+    if (!lp_field_map(group, part, &scheme))
         return 0;
-    type = lp_field_word(&weights, "type");
-    strategy = lp_field_word(&weights, "strategy");
-    dtype = by_bits(lp_field_or(&weights, "num_bits", 0, 32, NULL), is(type, "float"),
-                    read_group(&weights), is(strategy, "block"));
-    /* Symmetric groups have no zero points: of the int4 formats only the scale of 128 is near. */
-    return dtype >= LLMPERF_DTYPE_INT4_G64 ? 0 : dtype;
+    return by_bits(lp_field_or(&scheme, "num_bits", 0, 32, NULL),
+                   is(lp_field_word(&scheme, "type"), "float"), read_group(&scheme),
+                   is(lp_field_word(&scheme, "strategy"), "block"));
 }
 
 static uint32_t read_fp8(const struct lp_fields *quantisation)
@@ -77,38 +75,39 @@ static uint32_t read_fp8(const struct lp_fields *quantisation)
 static uint32_t read_activations(const struct lp_fields *quantisation)
 {
     const char *method = lp_field_word(quantisation, "quant_method");
-    struct lp_fields groups, group, inputs;
-    uint64_t bits;
-    bool is_float;
+    const char *algorithm = lp_field_word(quantisation, "quant_algo");
 
-    if (is(lp_field_word(quantisation, "quant_algo"), "NVFP4"))
+    if (is(algorithm, "NVFP4") || is(algorithm, "NVFP4_AWQ"))
         return LLMPERF_DTYPE_NVFP4;
-    if (is(method, "fp8") || is(method, "fbgemm_fp8") ||
-        is(lp_field_word(quantisation, "quant_algo"), "FP8"))
-        return LLMPERF_DTYPE_FP8;
-    if (!is(method, "compressed-tensors") ||
-        !lp_field_map(quantisation, "config_groups", &groups) ||
-        !lp_field_map(&groups, "group_0", &group) ||
-        !lp_field_map(&group, "input_activations", &inputs))
-        return 0;
-    bits = lp_field_or(&inputs, "num_bits", 0, 32, NULL);
-    is_float = is(lp_field_word(&inputs, "type"), "float");
-    return bits == 8 || (bits == 4 && is_float)
-               ? by_bits(bits, is_float, read_group(&inputs), false)
+    return is(method, "fp8") || is(method, "fbgemm_fp8") || is(algorithm, "FP8") ||
+                   is(algorithm, "FP8_PER_CHANNEL_PER_TOKEN") || is(algorithm, "W4A8_AWQ")
+               ? LLMPERF_DTYPE_FP8
                : 0;
 }
 
-/* Dtype of the KV cache; 0: not quantised, or in a way that is not known. */
-static uint32_t read_cache(const struct lp_fields *quantisation)
+/* Sets the dtype of the KV cache, if it is quantised. */
+static void read_cache(const struct lp_fields *quantisation, uint32_t *dtype)
 {
+    const char *algorithm = lp_field_word(quantisation, "kv_cache_quant_algo");
     struct lp_fields scheme;
+    uint64_t bits = 0;
+    bool is_float = false;
 
-    if (is(lp_field_word(quantisation, "kv_cache_quant_algo"), "FP8"))
-        return LLMPERF_DTYPE_FP8;
-    if (!lp_field_map(quantisation, "kv_cache_scheme", &scheme) ||
-        lp_field_or(&scheme, "num_bits", 0, 32, NULL) != 8)
-        return 0;
-    return is(lp_field_word(&scheme, "type"), "float") ? LLMPERF_DTYPE_FP8 : LLMPERF_DTYPE_INT8;
+    if (lp_field_map(quantisation, "kv_cache_scheme", &scheme)) {
+        bits = lp_field_or(&scheme, "num_bits", 0, 32, NULL);
+        is_float = is(lp_field_word(&scheme, "type"), "float");
+    }
+    if (is(algorithm, "FP8") || (bits == 8 && is_float))
+        *dtype = LLMPERF_DTYPE_FP8;
+    else if (is(algorithm, "NVFP4") || (bits == 4 && is_float))
+        *dtype = LLMPERF_DTYPE_NVFP4;
+    else if (is(algorithm, "INT8") || bits == 8)
+        *dtype = LLMPERF_DTYPE_INT8;
+    else if (algorithm || bits)
+        lp_reader_warn(quantisation->reader,
+                       "%s: unknown format of the KV cache; it is counted as %s unless a step sets "
+                       "kv_dtype",
+                       quantisation->reader->file, llmperf_name(LLMPERF_NAME_DTYPE, *dtype));
 }
 
 static uint32_t read_bitsandbytes(const struct lp_fields *quantisation)
@@ -135,68 +134,200 @@ static uint32_t read_method(const struct lp_fields *quantisation)
         return LLMPERF_DTYPE_MXFP4;
     if (is(method, "bitsandbytes"))
         return read_bitsandbytes(quantisation);
-    if (is(method, "compressed-tensors"))
-        return read_compressed_tensors(quantisation);
-    if (is(algorithm, "NVFP4"))
+    if (is(algorithm, "NVFP4") || is(algorithm, "NVFP4_AWQ"))
         return LLMPERF_DTYPE_NVFP4;
-    return is(algorithm, "FP8") ? LLMPERF_DTYPE_FP8 : 0;
+    if (is(algorithm, "FP8_PB_WO"))
+        return LLMPERF_DTYPE_FP8_BLOCK128;
+    if (is(algorithm, "W4A8_AWQ") || is(algorithm, "W4A16_AWQ"))
+        return by_bits(4, false, read_group(quantisation), false);
+    return is(algorithm, "FP8") || is(algorithm, "FP8_PER_CHANNEL_PER_TOKEN") ? LLMPERF_DTYPE_FP8
+                                                                              : 0;
 }
 
-/* "model.layers.3.mlp" is one layer; "self_attn" is that part of every layer. */
-static bool names_one_layer(const char *module)
-{
-    const char *layer = strstr(module, "layers.");
+/* The decoder's layers as the file stores them. */
+struct layout {
+    struct lp_decoder *decoder;
+    uint64_t layers;
+    unsigned char *named, *some; /* by layer: bits of parts that an entry names */
+};
 
-    return layer && isdigit((unsigned char)layer[7]);
+/* Parts that `entry` names get `dtype`, where they have none yet or it is 0. */
+static void assign(const struct lp_fields *fields, struct layout *layout, const char *entry,
+                   uint32_t dtype, uint32_t computed)
+{
+    memset(layout->named, 0, layout->layers);
+    if (!lp_parts_named(entry, layout->layers, layout->named, layout->some))
+        lp_reader_warn(fields->reader, "%s: \"%.80s\" cannot be read and is left out",
+                       fields->reader->file, entry);
+    for (uint64_t i = 0; i < layout->layers; i++)
+        for (unsigned part = 0; part < LP_PARTS; part++) {
+            unsigned char *format = &layout->decoder->formats[i][part];
+
+            if (!(layout->named[i] & 1 << part) || (dtype && *format))
+                continue;
+            *format = (unsigned char)dtype;
+            if (dtype)
+                layout->decoder->computed[part] = computed;
+        }
 }
 
-static void read_exceptions(const struct lp_fields *quantisation, const char *key)
+/* A group's targets: first modules and patterns, which win, then classes. */
+static void read_targets(const struct lp_fields *group, struct layout *layout, bool classes,
+                         uint32_t dtype, uint32_t computed)
 {
-    struct lp_decoder *decoder = &quantisation->reader->model->decoder;
-    size_t count = lp_field_length(quantisation, key), single = 0;
+    size_t count = lp_field_length(group, "targets");
+
+    if (count == 0 && classes)
+        assign(group, layout, "Linear", dtype, computed);
+    for (size_t i = 0; i < count; i++) {
+        const char *entry = lp_field_element_word(group, "targets", i);
+
+        if (entry && is(entry, "Linear") == classes)
+            assign(group, layout, entry, dtype, computed);
+    }
+}
+
+/* False: a group's format is not known. */
+static bool read_groups(const struct lp_fields *quantisation, struct layout *layout)
+{
+    struct lp_fields groups, group;
+
+    if (!lp_field_map(quantisation, "config_groups", &groups))
+        return false;
+    for (unsigned classes = 0; classes < 2; classes++)
+        for (size_t i = 0; i < groups.map->count; i++) {
+            uint32_t dtype, computed;
+
+            if (!lp_field_map(&groups, groups.map->entries[i].key, &group) ||
+                !lp_field_is_set(&group, "weights"))
+                continue;
+            dtype = read_scheme(&group, "weights");
+            /* Symmetric groups have no zero points: of the int4 formats only the scale of 128 is
+             * near. */
+            if (!dtype || dtype >= LLMPERF_DTYPE_INT4_G64)
+                return false;
+            computed = read_scheme(&group, "input_activations");
+            if (computed == LLMPERF_DTYPE_FP8_BLOCK128)
+                computed = LLMPERF_DTYPE_FP8;
+            else if (!computed || !lp_dtype(computed)->for_cache)
+                computed = quantisation->reader->model->base_dtype;
+            read_targets(&group, layout, classes, dtype, computed);
+        }
+    return true;
+}
+
+static void read_exceptions(const struct lp_fields *quantisation, const char *key,
+                            struct layout *layout)
+{
+    size_t count = lp_field_length(quantisation, key);
 
     for (size_t i = 0; i < count && quantisation->reader->status == 0; i++) {
         const char *module = lp_field_element_word(quantisation, key, i);
 
-        if (!module)
-            return;
-        if (names_one_layer(module))
-            single++;
-        else if (strstr(module, "attn"))
-            decoder->plain_attention = true;
-        else if (strstr(module, "mlp") && !strstr(module, "gate") && !strstr(module, "router"))
-            decoder->plain_mlp = true;
+        if (module)
+            assign(quantisation, layout, module, 0, 0);
     }
-    if (single)
-        lp_reader_warn(quantisation->reader,
-                       "%s%s lists parts of single layers; their weights are counted as quantised",
-                       quantisation->path, key);
 }
 
-static void read_quantisation(const struct lp_fields *fields, struct llmperf_model *model)
+/* The format of most weights: of the experts or MLP of the middle layer, else of attention. */
+static void choose_main(struct llmperf_model *model, const struct layout *layout)
 {
-    struct lp_fields quantisation;
-    uint32_t dtype, activations, cache;
+    static const enum lp_linear_part order[] = { LP_PART_EXPERTS, LP_PART_MLP, LP_PART_ATTENTION_IN,
+                                                 LP_PART_ATTENTION_OUT };
+    const unsigned char *formats = model->decoder.formats[layout->layers / 2];
 
-    if (!lp_field_map(fields, "quantization_config", &quantisation))
-        return;
-    if ((cache = read_cache(&quantisation)))
-        model->kv_dtype = cache;
-    dtype = read_method(&quantisation);
-    if (!dtype) {
-        lp_reader_warn(fields->reader,
-                       "%s:%u: unknown kind of quantization_config; weights are counted as %s "
-                       "unless a step sets another dtype",
-                       fields->reader->file, quantisation.line,
-                       llmperf_name(LLMPERF_NAME_DTYPE, model->base_dtype));
-        return;
+    for (size_t i = 0; i < LP_LENGTH(order); i++)
+        if (formats[order[i]]) {
+            model->weight_dtype = formats[order[i]];
+            model->activation_dtype = model->decoder.computed[order[i]];
+            return;
+        }
+}
+
+static bool read_layout(const struct lp_fields *quantisation, struct llmperf_model *model,
+                        struct layout *layout)
+{
+    static const char *const exceptions[] = { "modules_to_not_convert", "ignore",
+                                              "exclude_modules" };
+    uint32_t dtype = 0, computed;
+
+    if (is(lp_field_word(quantisation, "quant_method"), "compressed-tensors")) {
+        if (!read_groups(quantisation, layout))
+            return false;
+    } else if ((dtype = read_method(quantisation))) {
+        computed = read_activations(quantisation);
+        assign(quantisation, layout, "Linear", dtype, computed ? computed : model->base_dtype);
+    } else {
+        return false;
     }
-    model->weight_dtype = dtype;
-    if ((activations = read_activations(&quantisation)))
-        model->activation_dtype = activations;
-    read_exceptions(&quantisation, "modules_to_not_convert");
-    read_exceptions(&quantisation, "ignore");
-    read_exceptions(&quantisation, "exclude_modules");
+    choose_main(model, layout);
+    memset(layout->some, 0, layout->layers);
+    for (size_t i = 0; i < LP_LENGTH(exceptions); i++)
+        read_exceptions(quantisation, exceptions[i], layout);
+    for (uint64_t i = 0; i < layout->layers; i++)
+        for (unsigned part = 0; part < LP_PARTS; part++)
+            if (layout->some[i] & 1 << part && model->decoder.formats[i][part]) {
+                lp_reader_warn(quantisation->reader,
+                               "%s: some matrices of layer %u that are left unquantised are "
+                               "counted as quantised",
+                               quantisation->reader->file, (unsigned)i);
+                return true;
+            }
+    return true;
+}
+
+static void read_quantisation(const struct lp_fields *fields, const struct lp_fields *quantisation,
+                              struct llmperf_model *model)
+{
+    const char *key = is(model->family, "gpt2") ? "n_layer" : "num_hidden_layers";
+    struct layout layout = { .decoder = &model->decoder };
+    bool known = false;
+
+    layout.layers = lp_field_or(fields, key, 0, LP_LIMIT_LAYERS, NULL);
+    layout.layers += layout.layers == 0; /* an image model is quantised as a whole */
+    read_cache(quantisation, &model->kv_dtype);
+    layout.named = calloc(2, layout.layers);
+    model->decoder.formats = calloc(layout.layers, sizeof(*model->decoder.formats));
+    if (!layout.named || !model->decoder.formats) {
+        lp_reader_memory(fields->reader);
+    } else {
+        layout.some = layout.named + layout.layers;
+        known = read_layout(quantisation, model, &layout);
+    }
+    free(layout.named);
+    if (known || fields->reader->status < 0)
+        return;
+    free(model->decoder.formats);
+    model->decoder.formats = NULL;
+    lp_reader_warn(fields->reader,
+                   "%s:%u: unknown kind of quantization_config; weights are counted as %s "
+                   "unless a step sets another dtype",
+                   fields->reader->file, quantisation->line,
+                   llmperf_name(LLMPERF_NAME_DTYPE, model->base_dtype));
+}
+
+/* ModelOpt writes hf_quant_config.json beside config.json. */
+static void read_file_beside(const struct lp_fields *fields, struct llmperf_model *model)
+{
+    const char *file = fields->reader->file, *slash = strrchr(file, '/');
+    struct lp_yaml_tree *tree = NULL;
+    struct lp_fields root, quantisation;
+    char path[4096];
+
+    if (!slash || strcmp(slash + 1, "config.json") != 0 ||
+        snprintf(path, sizeof(path), "%.*s/hf_quant_config.json", (int)(slash - file), file) >=
+            (int)sizeof(path) ||
+        access(path, F_OK) != 0)
+        return;
+    if (lp_yaml_read(path, &tree) < 0 || lp_yaml_root(tree)->kind != LP_YAML_MAP) {
+        lp_reader_warn(fields->reader, "%s cannot be read; weights are counted as %s", path,
+                       llmperf_name(LLMPERF_NAME_DTYPE, model->base_dtype));
+    } else {
+        root = (struct lp_fields){ fields->reader, lp_yaml_root(tree), "", 1 };
+        if (lp_field_map(&root, "quantization", &quantisation))
+            read_quantisation(fields, &quantisation, model);
+    }
+    lp_yaml_free(tree);
 }
 
 void lp_read_formats(const struct lp_fields *fields)
@@ -204,6 +335,7 @@ void lp_read_formats(const struct lp_fields *fields)
     struct lp_reader *reader = fields->reader;
     struct llmperf_model *model = reader->model;
     const struct lp_fields *places[] = { fields, reader->root };
+    struct lp_fields quantisation;
     const char *word = NULL;
 
     for (size_t i = 0; i < 2 && !word; i++) {
@@ -225,6 +357,9 @@ void lp_read_formats(const struct lp_fields *fields)
                        "%s: torch_dtype is \"%.40s\"; it must be float32, float16 or bfloat16",
                        reader->file, word);
     model->weight_dtype = model->activation_dtype = model->kv_dtype = model->base_dtype;
-    read_quantisation(lp_field_is_absent(fields, "quantization_config") ? reader->root : fields,
-                      model);
+    if (lp_field_map(fields, "quantization_config", &quantisation) ||
+        lp_field_map(reader->root, "quantization_config", &quantisation))
+        read_quantisation(fields, &quantisation, model);
+    else
+        read_file_beside(fields, model);
 }

@@ -14,6 +14,7 @@ void llmperf_model_free(llmperf_model *model)
     if (!model)
         return;
     free(model->decoder.kinds);
+    free(model->decoder.formats);
     lp_vector_clear(&model->vision.convs);
     lp_vector_clear(&model->warnings);
     lp_vector_clear(&model->assumptions);
@@ -35,11 +36,18 @@ static lp_u128 weight_bytes(const llmperf_model *model, uint32_t dtype,
                             const struct lp_parameters *parameters)
 {
     uint32_t base = lp_dtype(dtype)->quantised ? model->base_dtype : dtype;
-    lp_u128 plain = lp_parameters_total(parameters) - parameters->quantised;
+    lp_u128 plain = lp_parameters_total(parameters) - parameters->attention_in -
+                    parameters->attention_out - parameters->mlp - parameters->shared -
+                    parameters->experts - parameters->router_bias;
+    lp_u128 bytes =
+        lp_dtype_bytes(base, plain) + lp_dtype_bytes(LLMPERF_DTYPE_FP32, parameters->router_bias);
 
-    return lp_dtype_bytes(dtype, parameters->quantised) +
-           lp_dtype_bytes(base, plain - parameters->router_bias) +
-           lp_dtype_bytes(LLMPERF_DTYPE_FP32, parameters->router_bias);
+    for (int kind = 0; model->has_decoder && kind < LP_LAYER_KINDS; kind++)
+        for (unsigned part = 0; part < LP_PARTS; part++)
+            if (kind & LP_LAYER_MOE ? part != LP_PART_MLP : part < LP_PART_SHARED)
+                bytes += lp_part_bytes(model, part, dtype, parameters->part[part], 0,
+                                       model->decoder.layers, kind);
+    return bytes;
 }
 
 static lp_u128 kv_bytes(const llmperf_model *model, uint32_t dtype)

@@ -87,11 +87,11 @@ static void add_decoder(const struct lp_decoder *decoder, struct lp_parameters *
                   out->embedding;
     if (decoder->experts)
         out->active += out->experts / decoder->experts * decoder->chosen;
-    out->quantised = out->shared + out->experts;
-    if (!decoder->plain_attention)
-        out->quantised += out->attention_in + out->attention_out;
-    if (!decoder->plain_mlp)
-        out->quantised += out->mlp;
+    out->part[LP_PART_ATTENTION_IN] = attention.in_weights;
+    out->part[LP_PART_ATTENTION_OUT] = attention.out_weights;
+    out->part[LP_PART_MLP] = matrices * h * decoder->intermediate;
+    out->part[LP_PART_SHARED] = 3 * h * decoder->shared_size;
+    out->part[LP_PART_EXPERTS] = (lp_u128)3 * h * decoder->expert_size * decoder->experts;
 }
 
 void lp_model_parameters(const struct llmperf_model *model, struct lp_parameters *out)

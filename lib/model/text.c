@@ -116,6 +116,13 @@ static void read_latent(const struct lp_fields *fields, struct lp_decoder *decod
         lp_field_skip(fields, "v_head_dim");
         return;
     }
+    if (lp_field_is_set(fields, "index_topk")) {
+        lp_reader_fail(fields->reader, LLMPERF_ENOTSUP,
+                       "%s: %sindex_topk: sparse attention (DeepSeek-V3.2) is not supported; let "
+                       "the program count FLOPs and bytes (llmperf_region_count)",
+                       fields->reader->file, fields->path);
+        return;
+    }
     decoder->nope_dim = lp_field_need(fields, "qk_nope_head_dim", LP_LIMIT_HEADS);
     decoder->rope_dim = lp_field_need(fields, "qk_rope_head_dim", LP_LIMIT_HEADS);
     decoder->value_dim = lp_field_need(fields, "v_head_dim", LP_LIMIT_HEADS);

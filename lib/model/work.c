@@ -32,6 +32,8 @@ struct build {
     struct lp_operators *out;
     const char *kind;
     uint64_t layers;
+    uint64_t first, count; /* layers of this pipeline stage */
+    unsigned layer_bits;   /* LP_LAYER_… */
     bool window;
 };
 
@@ -122,16 +124,39 @@ static void add_product(const struct build *build, struct lp_operator *op, lp_u1
     op->hardware += 2 * local * op->layers * step->padded;
 }
 
-/* A product with weights in the format of linear layers, unless `plain`. */
+static lp_u128 part_bytes(const struct build *build, enum lp_linear_part part, lp_u128 elements)
+{
+    return lp_part_bytes(build->model, part, build->step->weight, elements, build->first,
+                         build->count, (int)build->layer_bits);
+}
+
+/* What a part computes in. With layers in 16 bits among them: as the others, a lower bound. */
+static uint32_t computed(const struct build *build, enum lp_linear_part part)
+{
+    const struct lp_decoder *decoder = build->decoder;
+    const struct lp_step *step = build->step;
+
+    if (!decoder->formats || step->weight != build->model->weight_dtype)
+        return step->activation;
+    for (uint64_t i = build->first; i < build->first + build->count; i++)
+        if (decoder->kinds[i] == build->layer_bits && decoder->formats[i][part])
+            return step->input.activation_dtype || !decoder->computed[part]
+                       ? step->activation
+                       : decoder->computed[part];
+    return step->base;
+}
+
+/* A product with weights in the format of a part; LP_PARTS: in 16 bits. */
 static struct lp_operator *add_linear(const struct build *build, const char *name, lp_u128 whole,
-                                      lp_u128 local, lp_u128 elements, bool plain)
+                                      lp_u128 local, lp_u128 elements, enum lp_linear_part part)
 {
     const struct lp_step *step = build->step;
     struct lp_operator *op = add(build, name);
 
-    op->dtype = plain ? step->base : step->activation;
+    op->dtype = part == LP_PARTS ? step->base : computed(build, part);
     add_product(build, op, whole, local);
-    op->weights = lp_dtype_bytes(plain ? step->base : step->weight, local * op->layers);
+    op->weights = part == LP_PARTS ? lp_dtype_bytes(step->base, local * op->layers)
+                                   : part_bytes(build, part, local);
     op->activations = lp_dtype_bytes(op->dtype, step->tokens * elements * op->layers);
     return op;
 }
@@ -256,7 +281,7 @@ static void add_projections(const struct build *build)
     struct lp_operator *op;
 
     op = add_linear(build, "qkv", build->whole.in_weights, build->local.in_weights,
-                    build->local.in_elements, decoder->plain_attention);
+                    build->local.in_elements, LP_PART_ATTENTION_IN);
     op->weights += lp_dtype_bytes(build->step->base, (lp_u128)build->local.in_bias * op->layers);
     op->vector = build->step->tokens * build->local.in_bias * op->layers;
     add_input_products(build, op);
@@ -264,7 +289,7 @@ static void add_projections(const struct build *build)
         add_rotation(build);
     add_attention(build);
     op = add_linear(build, "o_proj", build->whole.out_weights, build->local.out_weights,
-                    build->local.out_elements, decoder->plain_attention);
+                    build->local.out_elements, LP_PART_ATTENTION_OUT);
     op->weights += lp_dtype_bytes(build->step->base, (lp_u128)build->local.out_bias * op->layers);
     op->vector = build->step->tokens * build->local.out_bias * op->layers;
     op->communication = ring_bytes(build);
@@ -274,12 +299,12 @@ static void add_projections(const struct build *build)
 
 /* A (gated) MLP of `size`, split over the GPUs of a layer. */
 static struct lp_operator *add_mlp(const struct build *build, const char *name, uint64_t size,
-                                   bool gated, bool plain)
+                                   bool gated, enum lp_linear_part part)
 {
     lp_u128 h = build->decoder->hidden, local = size / build->step->tensor;
     lp_u128 matrices = gated ? 3 : 2;
     struct lp_operator *op = add_linear(build, name, matrices * h * size, matrices * h * local,
-                                        2 * h + matrices * local, plain);
+                                        2 * h + matrices * local, part);
 
     op->vector = build->step->tokens * op->layers * ACTIVATION * local;
     op->beside = (struct lp_vector_work){ "activation", vector_bytes(build, matrices * local), 1 };
@@ -296,7 +321,7 @@ static void add_dense(const struct build *build)
 {
     const struct lp_decoder *decoder = build->decoder;
     struct lp_operator *op =
-        add_mlp(build, "mlp", decoder->intermediate, decoder->gated, decoder->plain_mlp);
+        add_mlp(build, "mlp", decoder->intermediate, decoder->gated, LP_PART_MLP);
     lp_u128 biases;
 
     if (!decoder->mlp_bias)
@@ -313,7 +338,7 @@ static void add_router(const struct build *build)
     lp_u128 outputs = decoder->experts + (decoder->shared_gate ? 1 : 0);
     lp_u128 weights = decoder->hidden * outputs;
     struct lp_operator *op =
-        add_linear(build, "router", weights, weights, decoder->hidden + outputs, true);
+        add_linear(build, "router", weights, weights, decoder->hidden + outputs, LP_PARTS);
 
     if (decoder->router_bias)
         op->weights += lp_dtype_bytes(LLMPERF_DTYPE_FP32, (lp_u128)decoder->experts * op->layers);
@@ -345,16 +370,15 @@ static void add_experts(const struct build *build)
     struct lp_operator *op = add(build, "experts");
     double all;
 
-    op->dtype = step->activation;
+    op->dtype = computed(build, LP_PART_EXPERTS);
     add_product(build, op, matrix * decoder->chosen, 0);
     op->hardware =
         lp_divide_up(2 * matrix * decoder->chosen * op->layers * step->padded, step->tensor);
-    all = (double)lp_dtype_bytes(step->weight,
-                                 3 * size * decoder->hidden * decoder->experts * op->layers);
+    all = (double)part_bytes(build, LP_PART_EXPERTS, 3 * size * decoder->hidden * decoder->experts);
     op->weights = lp_round(all * build->out->experts_touched / (double)decoder->experts /
                            (double)step->expert);
-    op->activations = lp_dtype_bytes(
-        step->activation, lp_divide_up(step->tokens * elements * op->layers, step->tensor));
+    op->activations =
+        lp_dtype_bytes(op->dtype, lp_divide_up(step->tokens * elements * op->layers, step->tensor));
     op->vector = lp_divide_up(step->tokens * op->layers * ACTIVATION * decoder->chosen *
                                   decoder->expert_size,
                               step->tensor);
@@ -372,6 +396,7 @@ static void add_layers(struct build *build, unsigned kind, uint64_t layers)
 
     build->kind = kind_names[kind];
     build->layers = layers;
+    build->layer_bits = kind;
     build->window = kind & LP_LAYER_WINDOW;
     add_norm(build, decoder->norms, build->whole.in_norm, RESIDUALS);
     add_projections(build);
@@ -382,7 +407,7 @@ static void add_layers(struct build *build, unsigned kind, uint64_t layers)
     add_router(build);
     if (decoder->shared_size) {
         struct lp_operator *op =
-            add_mlp(build, "shared_experts", decoder->shared_size, true, false);
+            add_mlp(build, "shared_experts", decoder->shared_size, true, LP_PART_SHARED);
 
         /* If no GPU has whole experts, one all-reduce is enough for shared and routed experts. */
         if (build->step->expert == 1)
@@ -457,7 +482,9 @@ static void add_stage(struct build *build)
     uint64_t more = build->decoder->layers % step->pipeline, kinds[LP_LAYER_KINDS];
     uint64_t first = rank * each + (rank < more ? rank : more);
 
-    lp_decoder_kinds(build->decoder, first, each + (rank < more), kinds);
+    build->first = first;
+    build->count = each + (rank < more);
+    lp_decoder_kinds(build->decoder, first, build->count, kinds);
     for (unsigned i = 0; i < LP_LAYER_KINDS; i++)
         if (kinds[i])
             add_layers(build, i, kinds[i]);

@@ -70,17 +70,52 @@ static void add_batches(const struct lp_findings *findings, struct lp_text *out)
         "\nMeans over all calls. Sequences, tokens and context are what the program counted.\n\n");
 }
 
+/* Is there a stage for which `is` holds? */
+static bool any_stage(const struct lp_findings *findings,
+                      bool (*is)(const llmperf_region_stats *stats))
+{
+    for (size_t i = 0; i < findings->regions.count; i++) {
+        const llmperf_region_stats *stats = &findings->regions.items[i].stats;
+
+        if (stats->kind == LLMPERF_REGION_STAGE && is(stats))
+            return true;
+    }
+    return false;
+}
+
+static bool has_work(const llmperf_region_stats *stats)
+{
+    return lp_work_origin(stats->flops_origin) || lp_work_origin(stats->bytes_origin);
+}
+
+static bool is_vision_of_prefill(const llmperf_region_stats *stats)
+{
+    return strstr(stats->path, "@prefill/") && strstr(stats->path, "@vision");
+}
+
+static bool has_clock(const llmperf_region_stats *stats)
+{
+    return !isnan(stats->sm_clock_mhz);
+}
+
 static void add_conventions(const struct lp_findings *findings, struct lp_text *out)
 {
-    lp_text_puts(out,
-                 "## Conventions\n\n- A multiply-add is 2 FLOPs.\n- FLOPs are those of the model: "
-                 "no padding, no recomputation, accepted tokens only.\n- Bytes are compulsory "
-                 "traffic of device memory: each weight once per step, each cached key and value "
-                 "once. Real traffic is larger, so MBU is a lower bound.\n- The bound is a lower "
-                 "bound on time: the larger of FLOPs / peak and bytes / bandwidth.\n- MFU and MBU "
-                 "are over elapsed time: wall time, or GPU busy time where that is longer. While "
-                 "busy they are over GPU busy time: the union of the intervals of a region's "
-                 "device work.\n- Vision is nested in prefill and counted once.\n");
+    lp_text_puts(out, "## Conventions\n\n");
+    if (any_stage(findings, has_work))
+        lp_text_puts(
+            out, "- A multiply-add is 2 FLOPs.\n- FLOPs are those of the model: no padding, no "
+                 "recomputation, accepted tokens only.\n- Bytes are compulsory traffic of device "
+                 "memory: each weight once per step, each cached key and value once. Real traffic "
+                 "is larger, so MBU is a lower bound.\n- Work that the program counted itself is "
+                 "taken as counted, by these rules.\n- The bound is a lower bound on time: the "
+                 "larger of FLOPs / peak and bytes / bandwidth.\n- MFU and MBU are over elapsed "
+                 "time: wall time, or GPU busy time where that is longer. While busy they are over "
+                 "GPU busy time: the union of the intervals of a region's device work.\n");
+    else
+        lp_text_puts(out, "- No FLOPs or bytes of stages are known, so neither are MFU, MBU and "
+                          "lower bounds.\n");
+    if (any_stage(findings, is_vision_of_prefill))
+        lp_text_puts(out, "- Vision is nested in prefill and counted once.\n");
     add_fact(findings, "Counting convention", "model_convention", out);
     add_line(out, "Dtype of the peaks",
              findings->limits.dtype[0] ? findings->limits.dtype : findings->limits.dtype_reason);
@@ -105,8 +140,10 @@ static void add_model(const struct lp_findings *findings, struct lp_text *out)
 {
     lp_text_puts(out, "## Model\n\n");
     if (!llmperf_profile_fact(findings->profile, "model")) {
-        lp_text_puts(
-            out, "- No model was given: FLOPs and bytes are those that the program counted.\n\n");
+        lp_text_puts(out, "- No model was given");
+        if (any_stage(findings, has_work))
+            lp_text_puts(out, ": FLOPs and bytes are those that the program counted");
+        lp_text_puts(out, ".\n\n");
         return;
     }
     add_fact(findings, "Description", "model", out);
@@ -138,8 +175,10 @@ static void add_limits(const struct lp_findings *findings, struct lp_text *out)
     add_line(out, "Measured peaks of this GPU", measured ? measured : "not measured");
     for (size_t i = 0; (warning = llmperf_hardware_warning(limits->hardware, i)); i++)
         add_line(out, "Warning", warning);
-    lp_text_puts(out,
-                 "- Clocks were neither locked nor read: peaks are for the published clocks.\n\n");
+    lp_text_puts(out, "- Peaks are for the published clocks. Clocks were not locked; ");
+    lp_text_puts(out, any_stage(findings, has_clock)
+                          ? "those of the stages were read (sm_clock_mhz, mfu_at_clock).\n\n"
+                          : "those during the stages are not known.\n\n");
 }
 
 static void add_conditions(const struct lp_findings *findings, struct lp_text *out)
@@ -162,21 +201,26 @@ static void add_conditions(const struct lp_findings *findings, struct lp_text *o
     if (blocking && strcmp(blocking, "0") != 0)
         lp_text_puts(out, "- CUDA_LAUNCH_BLOCKING was set: every launch waited for the device, so "
                           "idle times are not representative.\n");
-    lp_text_puts(out, "- All calls of a region count, including the first: a warm-up inside the "
-                      "session is part of the numbers.\n- Wall times are host times; device work "
-                      "may end after its region.\n- Device work is charged to the region that was "
-                      "open on the launching thread.\n- Percentiles are accurate to 2 %.\n");
+    lp_text_puts(out, "- Device work is charged to the region that was open on the launching "
+                      "thread.\n- Percentiles are accurate to 2 %.\n");
+    if (findings->ledger.verdict != LLMPERF_VERDICT_SAMPLED)
+        lp_text_puts(out, "- All calls of a region count, including the first: a warm-up inside "
+                          "the session is part of the numbers.\n");
+    else
+        lp_text_puts(out, "- Host times and counts are of all calls, including the first. Device "
+                          "times are of the collected calls; estimates for all calls count the "
+                          "first call only as itself.\n");
+    lp_text_puts(out, "- Wall times are host times; device work may end after its region.\n");
 }
 
 int lp_assumptions_md(const llmperf_profile *profile, struct lp_text *out)
 {
-    const char *run_id = llmperf_profile_fact(profile, "run_id");
     const struct lp_findings *findings;
     int status;
 
     if ((status = lp_findings_of(profile, &findings)) == 0) {
         lp_text_puts(out, "# Assumptions: ");
-        lp_md_text(out, run_id ? run_id : "unnamed run");
+        lp_md_text(out, findings->about.title);
         lp_text_puts(out, "\n\n");
         lp_table_warning(profile, out);
         add_batches(findings, out);

@@ -225,6 +225,29 @@ static void assumptions_name_batch_dtype_peaks_and_model(void **state)
     assert_text_has(text,
                     "- Assumed: tied: no\n- Assumed: second\n- Warning: unknown key \\*x\\*\n");
     assert_text_has(text, "- Tier: deep\n");
+    assert_text_has(text, "- A multiply-add is 2 FLOPs.\n");
+    assert_text_has(text, "including the first: a warm-up inside");
+    llmperf_text_free(text);
+}
+
+static void assumptions_claim_only_what_holds_for_the_run(void **state)
+{
+    llmperf_profile *profile = sample_profile();
+    char *text;
+
+    (void)state;
+    for (size_t i = 0; i < profile->regions.count; i++)
+        profile->regions.items[i].stats.flops_origin =
+            profile->regions.items[i].stats.bytes_origin = LLMPERF_WORK_UNKNOWN;
+    profile->ledger.verdict = LLMPERF_VERDICT_SAMPLED;
+    assert_int_equal(lp_profile_finish(profile), 0);
+    text = document_of(profile, LLMPERF_DOCUMENT_ASSUMPTIONS_MD);
+    assert_null(strstr(text, "FLOPs and bytes are those that"));
+    assert_text_has(text, "- No model was given.\n");
+    assert_null(strstr(text, "multiply-add"));
+    assert_null(strstr(text, "neither locked nor read"));
+    assert_null(strstr(text, "a warm-up inside"));
+    assert_text_has(text, "Device times are of the collected calls");
     llmperf_text_free(text);
 }
 
@@ -302,6 +325,7 @@ int main(void)
         cmocka_unit_test(summary_of_a_damaged_run_withholds_costs),
         cmocka_unit_test(summary_without_a_device_is_of_the_host),
         cmocka_unit_test(assumptions_name_batch_dtype_peaks_and_model),
+        cmocka_unit_test(assumptions_claim_only_what_holds_for_the_run),
         cmocka_unit_test(inputs_are_listed_up_to_a_limit_and_counted_beyond),
         cmocka_unit_test(relative_inputs_become_absolute_and_get_their_size),
     };

@@ -48,7 +48,8 @@ enum {
  * hardware. */
 typedef struct llmperf_step_floor {
     size_t struct_size;
-    double compute_ms;  /**< sum over operators of FLOPs / peak of their dtype */
+    double compute_ms;  /**< sum over operators of FLOPs / peak of their dtype; latent attention:
+                           hardware FLOPs of the cheaper form */
     double memory_ms;   /**< bytes / bandwidth */
     double link_ms;     /**< bytes sent / link bandwidth; 0: nothing is sent */
     double roofline_ms; /**< the largest of these three */
@@ -60,7 +61,7 @@ typedef struct llmperf_step_floor {
     double intensity;     /**< arithmetic intensity: FLOPs / bytes */
     double ridge;         /**< ridge point: the intensity above which compute is the limit,
                              peak / bandwidth */
-    double mfu_limit;     /**< highest possible MFU: compute_ms / roofline_ms */
+    double mfu_limit;     /**< highest possible MFU: model FLOPs / peaks / roofline_ms */
     double mbu_limit;     /**< highest possible MBU: memory_ms / roofline_ms */
     double tokens_per_s;  /**< highest possible rate of one replica (and one pipeline stage):
                              expected tokens of the step / roofline_ms */

@@ -254,6 +254,11 @@ static void add_attention(const struct build *build)
     op->hardware = pairs * (decode ? build->local.absorbed_pair_flops : build->local.pair_flops);
     if (!decode) /* cached tokens are latents: keys and values are recomputed */
         op->hardware += step->cached * op->layers * build->local.expand_flops;
+    if (build->decoder->kv_rank > 0) { /* a cached token is expanded, or queries are absorbed */
+        lp_u128 absorbed = pairs * build->local.absorbed_pair_flops;
+
+        op->least = op->hardware < absorbed ? op->hardware : absorbed;
+    }
     op->vector = pairs * SOFTMAX * (build->decoder->heads / step->tensor);
     op->kv_read = step->read[build->window] * cache;
     op->kv_write = step->tokens * cache;

@@ -60,6 +60,7 @@ struct lp_operator {
     struct lp_product products[LP_PRODUCTS_MAX]; /* in the order of their computation */
     size_t product_count;                        /* above LP_PRODUCTS_MAX: too many */
     lp_u128 model, vector, hardware;
+    lp_u128 least; /* FLOPs of the cheapest form that kernels execute, if above `model` */
     lp_u128 weights, kv_read, kv_write, activations, communication;
     lp_u128 vectors; /* inputs and outputs of norm, rope and attention, each moved once */
     struct lp_vector_work beside;

@@ -36,7 +36,10 @@ static double peak_of(const struct limits *limits, uint32_t dtype, const char **
             return measured_peak.best;
         }
     } else if (llmperf_hardware_peak(limits->hardware, name, &value) == 0) {
-        *reason = value.reason;
+        *reason = isnan(value.value) && lp_peak_find(name) == LP_PEAK_FP4
+                      ? "no FP4 peak of this GPU; without FP4 units engines compute such layers in "
+                        "bf16 (Marlin): give bf16 as the activations' dtype"
+                      : value.reason;
         return value.value;
     }
     *reason = "no unit computes in this format; name what it is computed in as the activations'";
@@ -91,12 +94,18 @@ static double largest(double a, double b, double c)
     return isnan(a + b + c) ? NAN : fmax(fmax(a, b), c);
 }
 
+/* FLOPs that a kernel executes at least. */
+static double flops_of(const struct lp_operator *op)
+{
+    return (double)(op->least > op->model ? op->least : op->model);
+}
+
 static void add_operator(const struct limits *limits, const struct lp_operator *op,
                          llmperf_step_floor *floor)
 {
     const char *reason = NULL;
     double peak = op->model ? peak_of(limits, op->dtype, &reason) : NAN;
-    double compute = time_of((double)op->model, peak * 1e9);
+    double compute = time_of(flops_of(op), peak * 1e9);
     double memory = time_of(bytes_of(op), limits->bandwidth_gbs * 1e6);
     double link = time_of((double)op->communication, limits->link_gbs * 1e6);
 
@@ -105,6 +114,7 @@ static void add_operator(const struct limits *limits, const struct lp_operator *
         floor->missing_dtype = op->dtype;
     }
     floor->compute_ms += compute;
+    floor->mfu_limit += time_of((double)op->model, peak * 1e9);
     floor->memory_ms += memory;
     floor->link_ms += link;
     floor->serial_ms += largest(compute, memory, link);
@@ -136,7 +146,7 @@ static void finish(const struct limits *limits, llmperf_step_floor *floor, doubl
     floor->peak_tflops = flops / (floor->compute_ms * 1e9);
     floor->intensity = flops / bytes;
     floor->ridge = 1e3 * floor->peak_tflops / floor->bandwidth_gbs;
-    floor->mfu_limit = floor->compute_ms / floor->roofline_ms;
+    floor->mfu_limit /= floor->roofline_ms; /* from the model FLOPs' time */
     floor->mbu_limit = floor->memory_ms / floor->roofline_ms;
     floor->tokens_per_s = 1e3 * tokens / floor->roofline_ms;
     if (!isnan(floor->roofline_ms))
@@ -154,7 +164,7 @@ static void add_up(const struct limits *limits, const struct lp_operators *list,
 
     for (size_t i = 0; i < list->count; i++) {
         add_operator(limits, &list->items[i], floor);
-        flops += (double)list->items[i].model;
+        flops += flops_of(&list->items[i]);
         bytes += bytes_of(&list->items[i]);
     }
     finish(limits, floor, flops, bytes, tokens);

@@ -188,6 +188,32 @@ static void a_prefill_is_compute_bound_and_operators_in_turn_take_longer(void **
     llmperf_hardware_free(hardware);
 }
 
+/* 32 requests of 2048 positions, 61 layers, 128 heads. Expanded 2 x 128 x (128 + 64 + 128) = 81920
+ * FLOPs per pair, absorbed 2 x 128 x (2 x 512 + 64) = 278528: 65536 x 61 x (278528 - 81920) more.
+ */
+static void latent_decode_works_on_the_latent(void **state)
+{
+    llmperf_hardware *hardware = find_gpu_name("H200");
+    llmperf_model *model = open_model("deepseek_v3");
+    llmperf_step step = LLMPERF_STEP_INIT;
+    llmperf_operator_work op = LLMPERF_OPERATOR_WORK_INIT;
+    llmperf_step_floor floor;
+    double model_ms = 0;
+
+    (void)state;
+    step.phase = LLMPERF_PHASE_DECODE;
+    step.requests = 32;
+    step.cached_each = 2047;
+    floor = floor_of(model, &step, hardware);
+    for (size_t i = 0; llmperf_model_operator(model, &step, i, &op) == 0; i++)
+        model_ms +=
+            (double)op.model_flops / (op.compute_dtype == LLMPERF_DTYPE_FP8 ? 1978.9e9 : 989.4e9);
+    assert_near(floor.compute_ms, model_ms + 785979015168.0 / 989.4e9, 1e-9, "compute");
+    assert_near(floor.mfu_limit, model_ms / floor.roofline_ms, 1e-9, "model FLOPs");
+    llmperf_model_free(model);
+    llmperf_hardware_free(hardware);
+}
+
 /* FP8 products beside a head and attention in BF16: each at its own peak. */
 static void each_operator_is_held_against_the_peak_of_its_dtype(void **state)
 {
@@ -370,6 +396,7 @@ int main(void)
         cmocka_unit_test(bounds_of_a_batch_equal_sums_by_hand),
         cmocka_unit_test(requests_alike_need_no_arrays),
         cmocka_unit_test(a_prefill_is_compute_bound_and_operators_in_turn_take_longer),
+        cmocka_unit_test(latent_decode_works_on_the_latent),
         cmocka_unit_test(each_operator_is_held_against_the_peak_of_its_dtype),
         cmocka_unit_test(a_dtype_without_a_peak_leaves_the_floor_unknown_with_the_reason),
         cmocka_unit_test(formats_that_only_store_have_no_peak),

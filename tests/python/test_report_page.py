@@ -126,6 +126,21 @@ class Page(support.TestCase):
         self.assertFalse([item for item in lanes["LLM@prefill"] if item["style"] == "missing"])  # all of its calls are there
         self.assertIn("Hatched: calls or kernels are not in this page", page.words)
 
+    def test_generic_kernels_say_what_they_compute(self) -> None:
+        fill = "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int>, std::array<char*, 1ul> >(int, at::native::FillFunctor<int>)"
+        silu = "void at::native::vectorized_elementwise_kernel<8, at::native::(anonymous namespace)::silu_kernel(at::TensorIteratorBase&)::{lambda()#1}>(int)"
+        scaled = "void at::native::elementwise_kernel<128, at::native::gpu_kernel_impl<at::native::BinaryFunctor<float, at::native::binary_internal::MulFunctor<float> > > >(int)"
+        product = "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_64x64>(cutlass_80_tensorop_bf16_s16816gemm_64x64::Params)"
+        names = [(fill, 300), (silu, 100), (scaled, 50), (product, 50), ("void mine::kernel<FillFunctor<int> >(int)", 50)]
+        _, markup, more = self.show(self.play("".join(f'launch "{name}" duration={ns}\n' for name, ns in names)))
+        rows = markup[markup.index('id="table-kernels"'):]
+        self.assertIn("vectorized_elementwise_kernel</code> <small>Fill 75 %, silu 25 %</small>", rows)
+        self.assertIn("::elementwise_kernel</code> <small>Mul</small>", rows)
+        self.assertIn("cutlass::Kernel2</code> <small>cutlass_80_tensorop_bf16_s16816gemm_64x64</small>", rows)
+        self.assertIn("mine::kernel</code></td>", rows)
+        self.assertIn('title="void at::native::vectorized_elementwise_kernel&lt;4,', rows)
+        self.assertIn("\nat::native::vectorized_elementwise_kernel,", more["csv"]["kernels"])
+
     def test_merging_merged_runs_keeps_the_calls_of_all(self) -> None:
         pair = llmperf.merge(recorded("tensor_0"), recorded("tensor_1"))
         _, _, more = self.show(llmperf.merge(pair, recorded("tensor_graphs_0")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Tuple
 
 _ADVICE = 3
 _KERNELS = 5
@@ -31,9 +31,7 @@ def _table(columns: Iterable[Tuple[str, str]], rows: List[Dict[str, Any]]) -> st
 
 def profile_html(profile: Any) -> str:
     """Verdict, stages, the first recommendations and the longest kernels, for Jupyter."""
-    names: List[Optional[str]] = [profile.fact("run_id"), profile.fact("model")]
-    names += [gpu["name"] for gpu in profile.gpus]
-    title = ", ".join(escape(name) for name in names if name)
+    title = escape(profile.about["title"] or "")
     advice = "".join(f"<li>{escape(row['text'])}</li>" for row in profile.advice[:_ADVICE])
     return (f"<p><b>{title or 'Profile'}</b>: {escape(profile.verdict)}</p>"
             + _table(_STAGES, profile.stages) + (f"<ol>{advice}</ol>" if advice else "")

@@ -66,6 +66,15 @@ function operatorsSection(data) {
     ], groups, { children: (group) => (group.members && group.members.length > 1 ? group.members : []), key: (row) => row.path || row.name, caption: `Regions that differ in a number, such as layers, are one row; open it to see each.${cutNote(data, "regions")}`, none: "No operator regions were opened." });
 }
 
+/** A kernel with what it computes, or a region that launched it; the full names on hover. */
+function kernelCell(row) {
+    const members = row.members || [row], kinds = [...groupBy(members, (m) => computes(m.kernel_name))].filter(([kind]) => kind)
+        .map(([kind, rows]) => [kind, rows.reduce((n, m) => n + m.total_ms, 0)]).sort((a, b) => b[1] - a[1]);
+    const total = members.reduce((n, m) => n + m.total_ms, 0), some = kinds.slice(0, 3).map(([kind, ms]) => (kinds.length > 1 ? `${kind} ${percent(ms / total, 2)}` : kind));
+    const names = [...new Set(members.map((m) => m.kernel_name))];
+    return html`<code title="${names.slice(0, 8).join("\n")}${names.length > 8 ? `\nand ${names.length - 8} more` : ""}">${row.name || `${row.region || "outside of regions"}${row.captured_in ? ` captured in ${row.captured_in}` : ""}`}</code>${some.length ? html` <small>${some.join(", ")}${kinds.length > 3 ? ", …" : ""}</small>` : ""}`;
+}
+
 function kernelsSection(data) {
     const { metrics, kept } = data;
     const sum = (rows, key) => rows.reduce((n, row) => n + (row[key] || 0), 0);
@@ -74,7 +83,7 @@ function kernelsSection(data) {
         .sort((a, b) => b.total_ms - a.total_ms);
     const series = keptDurations(kept);
     return table("kernels", [
-        words("Kernel", (row) => row.name || html`<span title="${row.kernel_name}">${row.region || "outside of regions"}${row.captured_in ? ` captured in ${row.captured_in}` : ""}</span>`, true),
+        { ...words("Kernel", (row) => row.name || row.region, true), text: kernelCell },
         words("Class", (row) => row.kernel_class), column("Calls", "calls"), column("Total ms", "total_ms"), column("Share", "share", percent), ...estimated(metrics.kernels),
         computed("Mean ms", (row) => row.total_ms / row.calls), column("Min ms", "min_ms"), column("Max ms", "max_ms"), column("p50", "p50_ms"), column("p99", "p99_ms"),
         words("In one call", (row) => (row.name ? sparkline(series.get(row.name)) : "")),

@@ -34,7 +34,7 @@ function cell(column, row, depth, table) {
     const fold = children && children.length > 0
         ? html`<button class="fold" data-fold="${table.id} ${table.rows.indexOf(row)}" aria-expanded="${table.open.has(row)}">${table.open.has(row) ? "▾" : "▸"}</button> ` : "";
     const text = column.text ? column.text(row) : column.code && !(value instanceof Markup) ? html`<code>${value}</code>` : html`${value === null || value === undefined ? "–" : value}`;
-    return html`<td class="t${column.code ? " c" : typeof value === "string" && value.length > 60 ? " l" : ""}${depth ? " inner" : ""}">${fold}${text}</td>`;
+    return html`<td class="t${column.code ? " c" : typeof value === "string" && value.length > 40 ? " l" : ""}${depth ? " inner" : ""}">${fold}${text}</td>`;
 }
 
 const childrenOf = (table, row) => (table.options.children ? table.options.children(row) : []);

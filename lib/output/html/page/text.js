@@ -100,6 +100,15 @@ function groupBy(rows, key) {
     return groups;
 }
 
+const GENERIC = /^(binary|[ab]?unary|gpu|gpu_index)$/i;
+
+/** What a generic kernel computes, from its full name: "Fill" of elementwise kernels of PyTorch, the name of a CUTLASS kernel; "": not known. */
+function computes(kernel) {
+    if (!/^(void )?(at::native|cutlass)::/.test(kernel || "")) return "";
+    const found = [...kernel.matchAll(/\b(cutlass_\w+)|(\w+?)_kernel(?:_cuda|_impl)?[<(](?=at::|float|double|c10)|CUDAFunctor(?:OnSelf|OnOther)?_(\w+)|(\w+?)_?[Ff]unctor\b|(\w+)Ops</g)];
+    return found.map((match) => match.slice(1).find(Boolean)).find((word) => !GENERIC.test(word) && !kernel.includes(`::${word}_kernel<`)) || "";
+}
+
 /** A name without its numbers: "LLM@layer*". */
 const withoutNumbers = (name) => name.replace(/\d+/g, "*");
 

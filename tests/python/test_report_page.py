@@ -141,6 +141,11 @@ class Page(support.TestCase):
         self.assertIn('title="void at::native::vectorized_elementwise_kernel&lt;4,', rows)
         self.assertIn("\nat::native::vectorized_elementwise_kernel,", more["csv"]["kernels"])
 
+    def test_paper_has_the_colours_of_the_light_page(self) -> None:
+        text = recorded("tensor_0").document("report.html")
+        self.assertIn("@media screen and (prefers-color-scheme: dark)", text)
+        self.assertNotIn("@media (prefers-color-scheme: dark)", text)
+
     def test_merging_merged_runs_keeps_the_calls_of_all(self) -> None:
         pair = llmperf.merge(recorded("tensor_0"), recorded("tensor_1"))
         _, _, more = self.show(llmperf.merge(pair, recorded("tensor_graphs_0")))

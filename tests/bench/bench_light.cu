@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cost of the always-on tier on decode steps that are waited for: a CUDA graph, and eager launches.
+/* Cost of the always-on tier on decode steps that are waited for: a CUDA graph, eager launches, and
+ * a graph of which a part of the kernels gets new parameters in each step, inside layer regions.
  *
- *   bench_light graph|eager none|light|detach|deep [SECONDS]
+ *   bench_light graph|eager|update none|light|detach|deep [SECONDS]
  *
  * Prints "WORKLOAD MODE MEAN_US MEDIAN_US STEPS COLLECTED SHARE VERDICT": mean and median time of a
  * step, steps, steps whose kernels were collected, the share that the ledger states (both also of
@@ -19,6 +20,8 @@
 #define KERNELS 300
 #define CYCLES  6000 /* about 3.4 us at 1.8 GHz */
 #define WARM    50
+#define LAYERS  30 /* of workload update */
+#define UPDATES 3  /* kernels of a layer that get new parameters */
 
 static void launch_all(cudaStream_t stream)
 {
@@ -26,16 +29,40 @@ static void launch_all(cudaStream_t stream)
         bench_spin<<<1, 32, 0, stream>>>(CYCLES);
 }
 
+static cudaGraphNode_t nodes[KERNELS];
+static bool updates;
+
 static cudaGraphExec_t make_graph(cudaStream_t stream)
 {
     cudaGraph_t graph;
     cudaGraphExec_t exec;
+    size_t count = KERNELS;
 
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
     launch_all(stream);
     CUDA(cudaStreamEndCapture(stream, &graph));
     CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    CUDA(cudaGraphGetNodes(graph, nodes, &count));
     return exec;
+}
+
+static void update_layers(cudaGraphExec_t exec)
+{
+    long long cycles = CYCLES;
+    void *arguments[] = { &cycles };
+    cudaKernelNodeParams params = {};
+
+    params.func = (void *)bench_spin;
+    params.gridDim = dim3(1);
+    params.blockDim = dim3(32);
+    params.kernelParams = arguments;
+    for (uint32_t layer = 0; layer < LAYERS; layer++) {
+        llmperf_region_begin("layer");
+        for (uint32_t i = 0; i < UPDATES; i++)
+            CUDA(cudaGraphExecKernelNodeSetParams(exec, nodes[layer * (KERNELS / LAYERS) + i],
+                                                  &params));
+        llmperf_region_end();
+    }
 }
 
 static double run_step(cudaStream_t stream, cudaGraphExec_t exec, uint64_t context)
@@ -43,6 +70,8 @@ static double run_step(cudaStream_t stream, cudaGraphExec_t exec, uint64_t conte
     double begin = bench_now_us();
 
     llmperf_decode_step_begin(1, context);
+    if (updates)
+        update_layers(exec);
     if (exec)
         CUDA(cudaGraphLaunch(exec, stream));
     else
@@ -138,7 +167,8 @@ int main(int argc, char **argv)
     }
     CUDA(cudaStreamCreate(&stream));
     session = start(mode);
-    exec = strcmp(workload, "graph") ? NULL : make_graph(stream);
+    updates = !strcmp(workload, "update");
+    exec = strcmp(workload, "eager") ? make_graph(stream) : NULL;
     warm = warm_up(session, mode, stream, exec);
     for (end = bench_now_us() + seconds * 1e6; bench_now_us() < end;)
         steps.push_back(run_step(stream, exec, 100 + steps.size()));

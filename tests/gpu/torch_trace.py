@@ -55,12 +55,12 @@ def programs(torch):
 
 def record(torch, path, step):
     activities = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-    with torch.profiler.profile(activities=activities, with_stack=True, record_shapes=True, schedule=torch.profiler.schedule(wait=0, warmup=1, active=STEPS)) as profiler:
+    with torch.profiler.profile(activities=activities, with_stack=True, record_shapes=True,
+                                schedule=torch.profiler.schedule(wait=0, warmup=1, active=STEPS, repeat=1),
+                                on_trace_ready=lambda profiler: profiler.export_chrome_trace(path)) as profiler:
         for _ in range(STEPS + 1):
             step()
             profiler.step()
-        torch.cuda.synchronize()
-    profiler.export_chrome_trace(path)
 
 
 def compare(name, path, run):

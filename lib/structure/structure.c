@@ -101,30 +101,72 @@ static void search(struct lp_structure *structure, bool final)
         release(structure);
 }
 
+static void mark(struct lp_structure *structure)
+{
+    release(structure);
+    structure->marked = true;
+}
+
 void lp_structure_mark(void *context, uint32_t node)
 {
     struct lp_structure *structure = context;
 
-    if (structure->marked || structure->passing || lp_structure_is_foreign(node))
+    if (!structure->marked && !structure->passing && !lp_structure_is_foreign(node) &&
+        lp_path_stage(node) != LP_PATH_ROOT)
+        mark(structure);
+}
+
+/* The first activities that are all in a region of the program, or all not. */
+static size_t run_of(const struct lp_activity *activities, size_t count, bool *own)
+{
+    size_t length = 1;
+
+    *own = !lp_structure_is_foreign(activities->node);
+    while (length < count && (activities[length].node == activities->node ||
+                              lp_structure_is_foreign(activities[length].node) != *own))
+        length++;
+    return length;
+}
+
+static bool has_kernels(const struct lp_activity *activities, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (activities[i].kind == LLMPERF_ACTIVITY_KERNEL)
+            return true;
+    return false;
+}
+
+/* Memcpys in regions of the program stay there. */
+static void hold(struct lp_structure *structure, const struct lp_activity *activities, size_t count,
+                 bool own)
+{
+    lp_structure_pass_those(structure, activities, count, true);
+    if (own) {
+        lp_structure_pass_those(structure, activities, count, false);
         return;
-    release(structure);
-    structure->marked = true;
+    }
+    memcpy(structure->held.items + structure->held.count, activities, count * sizeof(*activities));
+    structure->held.count += count;
 }
 
 bool lp_structure_take(void *context, const struct lp_activity *activities, size_t count)
 {
     struct lp_structure *structure = context;
-    uint32_t last = LP_PATH_ROOT;
+    bool own;
 
-    for (size_t i = 0; i < count; last = activities[i++].node)
-        if (activities[i].node != last)
-            lp_structure_mark(structure, activities[i].node);
-    if (structure->marked || structure->passing || !structure->classes ||
-        lp_vector_reserve(&structure->held, count) < 0)
+    if (structure->marked || structure->passing || !structure->classes)
         return false;
-    memcpy(structure->held.items + structure->held.count, activities, count * sizeof(*activities));
-    structure->held.count += count;
-    lp_structure_pass_those(structure, activities, count, true);
+    for (size_t i = 0, length; i < count && !structure->marked; i += length) {
+        length = run_of(&activities[i], count - i, &own);
+        if (own && has_kernels(&activities[i], length))
+            mark(structure);
+    }
+    if (structure->marked || lp_vector_reserve(&structure->held, count) < 0)
+        return false;
+    for (size_t i = 0, length; i < count; i += length) {
+        length = run_of(&activities[i], count - i, &own);
+        hold(structure, &activities[i], length, own);
+    }
     if (structure->held.count >= HELD_MOST)
         search(structure, false);
     return true;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Structure of programs that mark no region: steps and layers, found in the order of launches. It
- * holds back the activities that are in no region, and passes them on as device work of stages such
- * as "found@decode". Once the program marks a region it does nothing.
+/** Structure of programs that mark no stage and no kernels: steps and layers, found in the order of
+ * launches. It holds back the activities that are in no region, and passes them on as device work
+ * of stages such as "found@decode". Once the program opens a stage, or launches a kernel in a
+ * region of its own, it does nothing. Regions of loading or of inputs, with memcpys at most, change
+ * nothing.
  * @threads one at a time per object, all functions */
 #ifndef LP_STRUCTURE_STRUCTURE_H
 #define LP_STRUCTURE_STRUCTURE_H

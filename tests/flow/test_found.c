@@ -74,6 +74,19 @@ static void marked_regions_win(void **state)
     llmperf_profile_free(profile);
 }
 
+static void regions_without_kernels_change_nothing(void **state)
+{
+    llmperf_profile *profile = play_script(
+        "begin inputs\nend\nbegin load\ncopy htod bytes=64 duration=500\nend\n" REQUEST REQUEST
+        "exit\n");
+
+    (void)state;
+    assert_int_equal(find_region(profile, "LLM@load", 0).memcpy_count, 1);
+    assert_int_equal(find_region(profile, "found@decode", 0).instances, 18);
+    assert_int_equal(find_region(profile, "found@prefill", 0).instances, 2);
+    llmperf_profile_free(profile);
+}
+
 static void what_does_not_repeat_has_no_steps(void **state)
 {
     llmperf_profile *profile = play_script("repeat 3000\nlaunch gemm duration=2000\ndone\nexit\n");
@@ -242,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_stages_are_like_marked_ones),
         cmocka_unit_test(marked_regions_win),
+        cmocka_unit_test(regions_without_kernels_change_nothing),
         cmocka_unit_test(what_does_not_repeat_has_no_steps),
         cmocka_unit_test(no_step_extends_over_what_was_not_collected),
         cmocka_unit_test(grids_say_what_a_step_computes),

@@ -155,13 +155,13 @@ int lp_inject_wake(const llmperf_session_options *options)
     int status;
 
     pthread_mutex_lock(&lock);
+    started = started || driver;
+    /* If the driver runs, records are enabled before launches count, as in a program's own session.
+     */
     status = session ? lp_error(LLMPERF_EBUSY, "a session is already running in this process")
-                     : lp_session_start(options, true, &session);
-    if (status == 0) {
-        attached = false;
-        if (driver || started)
-            attach_device();
-    }
+                     : lp_session_start(options, !started, &session);
+    if (status == 0)
+        attached = started;
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -90,6 +90,7 @@ def check(name, holds, text):
 def run(name, words, folder, prefix=()):
     """The metrics and the output of a program."""
     out = os.path.join(folder, name.replace(" ", "-") + ("" if prefix else "-marked"))
+    os.makedirs(out, exist_ok=True)
     done = subprocess.run([*prefix, *words], env=dict(os.environ, LLMPERF_OUT=out), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, check=False, timeout=200)
     if done.returncode != 0:

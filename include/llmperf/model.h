@@ -26,26 +26,28 @@ extern "C" {
 /** Formats of weights, activations and the KV cache; in brackets the bits of an element, scales
  * included. */
 enum {
-    LLMPERF_DTYPE_DEFAULT = 0,      /**< that of the model */
-    LLMPERF_DTYPE_FP32 = 1,         /**< (32) */
-    LLMPERF_DTYPE_BF16 = 2,         /**< (16) */
-    LLMPERF_DTYPE_FP16 = 3,         /**< (16) */
-    LLMPERF_DTYPE_FP8 = 4,          /**< (8) one scale per tensor or channel, not counted */
-    LLMPERF_DTYPE_FP8_BLOCK128 = 5, /**< (8 + 32/16384) one scale for 128 x 128 elements */
-    LLMPERF_DTYPE_INT8 = 6,         /**< (8) one scale per channel, not counted */
-    LLMPERF_DTYPE_INT4_G128 = 7,    /**< (4 + 20/128) scale and zero point for 128 elements: AWQ,
-                                       GPTQ */
-    LLMPERF_DTYPE_NVFP4 = 8,        /**< (4 + 8/16) */
-    LLMPERF_DTYPE_MXFP4 = 9,        /**< (4 + 8/32) */
-    LLMPERF_DTYPE_NF4 = 10,         /**< (4 + 32/64) */
-    LLMPERF_DTYPE_Q4_0 = 11,        /**< (4.5) 18 bytes for 32 elements */
-    LLMPERF_DTYPE_Q4_K = 12,        /**< (4.5) 144 bytes for 256 elements */
-    LLMPERF_DTYPE_Q6_K = 13,        /**< (6.5625) 210 bytes for 256 elements */
-    LLMPERF_DTYPE_Q8_0 = 14,        /**< (8.5) 34 bytes for 32 elements */
-    LLMPERF_DTYPE_INT4_G64 = 15,    /**< (4 + 20/64) as INT4_G128, for 64 elements */
-    LLMPERF_DTYPE_INT4_G32 = 16,    /**< (4 + 20/32) as INT4_G128, for 32 elements */
-    LLMPERF_DTYPE_INT4_CHANNEL = 17 /**< (4) one scale per channel, not counted: GPTQ with
+    LLMPERF_DTYPE_DEFAULT = 0,       /**< that of the model */
+    LLMPERF_DTYPE_FP32 = 1,          /**< (32) */
+    LLMPERF_DTYPE_BF16 = 2,          /**< (16) */
+    LLMPERF_DTYPE_FP16 = 3,          /**< (16) */
+    LLMPERF_DTYPE_FP8 = 4,           /**< (8) one scale per tensor or channel, not counted */
+    LLMPERF_DTYPE_FP8_BLOCK128 = 5,  /**< (8 + 32/16384) one scale for 128 x 128 elements */
+    LLMPERF_DTYPE_INT8 = 6,          /**< (8) one scale per channel, not counted */
+    LLMPERF_DTYPE_INT4_G128 = 7,     /**< (4 + 20/128) scale and zero point for 128 elements: AWQ,
+                                        GPTQ */
+    LLMPERF_DTYPE_NVFP4 = 8,         /**< (4 + 8/16) */
+    LLMPERF_DTYPE_MXFP4 = 9,         /**< (4 + 8/32) */
+    LLMPERF_DTYPE_NF4 = 10,          /**< (4 + 32/64) */
+    LLMPERF_DTYPE_Q4_0 = 11,         /**< (4.5) 18 bytes for 32 elements */
+    LLMPERF_DTYPE_Q4_K = 12,         /**< (4.5) 144 bytes for 256 elements */
+    LLMPERF_DTYPE_Q6_K = 13,         /**< (6.5625) 210 bytes for 256 elements */
+    LLMPERF_DTYPE_Q8_0 = 14,         /**< (8.5) 34 bytes for 32 elements */
+    LLMPERF_DTYPE_INT4_G64 = 15,     /**< (4 + 20/64) as INT4_G128, for 64 elements */
+    LLMPERF_DTYPE_INT4_G32 = 16,     /**< (4 + 20/32) as INT4_G128, for 32 elements */
+    LLMPERF_DTYPE_INT4_CHANNEL = 17, /**< (4) one scale per channel, not counted: GPTQ with
                                        group_size -1 */
+    LLMPERF_DTYPE_INT4_G32_SYM = 18  /**< (4 + 16/32) one scale for 32 elements, no zero point:
+                                        compressed-tensors */
 };
 
 /** Phases of inference that a step can belong to. */

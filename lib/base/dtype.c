@@ -31,6 +31,7 @@ static const struct lp_dtype dtypes[] = {
     [LLMPERF_DTYPE_INT4_G64] = { "int4_g64", NULL, LP_PEAKS, 69, 128, true, false },
     [LLMPERF_DTYPE_INT4_G32] = { "int4_g32", NULL, LP_PEAKS, 37, 64, true, false },
     [LLMPERF_DTYPE_INT4_CHANNEL] = { "int4_channel", NULL, LP_PEAKS, 1, 2, true, false },
+    [LLMPERF_DTYPE_INT4_G32_SYM] = { "int4_g32_sym", NULL, LP_PEAKS, 9, 16, true, false },
     { "fp64", " float64 double ", LP_PEAK_FP64, 0, 0, false, false },
     { "fp64_tc", " fp64_tensor ", LP_PEAK_FP64_TC, 0, 0, false, false },
     { "tf32", NULL, LP_PEAK_TF32, 0, 0, false, false },

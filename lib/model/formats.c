@@ -50,12 +50,16 @@ static uint64_t read_group(const struct lp_fields *fields)
 static uint32_t read_scheme(const struct lp_fields *group, const char *part)
 {
     struct lp_fields scheme;
+    uint32_t dtype;
 
     if (!lp_field_map(group, part, &scheme))
         return 0;
-    return by_bits(lp_field_or(&scheme, "num_bits", 0, 32, NULL),
-                   is(lp_field_word(&scheme, "type"), "float"), read_group(&scheme),
-                   is(lp_field_word(&scheme, "strategy"), "block"));
+    dtype = by_bits(lp_field_or(&scheme, "num_bits", 0, 32, NULL),
+                    is(lp_field_word(&scheme, "type"), "float"), read_group(&scheme),
+                    is(lp_field_word(&scheme, "strategy"), "block"));
+    return dtype == LLMPERF_DTYPE_INT4_G32 && lp_field_flag(&scheme, "symmetric", true, NULL)
+               ? LLMPERF_DTYPE_INT4_G32_SYM
+               : dtype;
 }
 
 static uint32_t read_fp8(const struct lp_fields *quantisation)
@@ -202,9 +206,9 @@ static bool read_groups(const struct lp_fields *quantisation, struct layout *lay
                 !lp_field_is_set(&group, "weights"))
                 continue;
             dtype = read_scheme(&group, "weights");
-            /* Symmetric groups have no zero points: of the int4 formats only the scale of 128 is
-             * near. */
-            if (!dtype || dtype >= LLMPERF_DTYPE_INT4_G64)
+            /* Symmetric groups have no zero points: of the other int4 formats only the scale of
+             * 128 is near. */
+            if (!dtype || dtype == LLMPERF_DTYPE_INT4_G64 || dtype == LLMPERF_DTYPE_INT4_CHANNEL)
                 return false;
             computed = read_scheme(&group, "input_activations");
             if (computed == LLMPERF_DTYPE_FP8_BLOCK128)

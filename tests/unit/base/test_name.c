@@ -100,7 +100,7 @@ static void messages_list_all_dtypes(void **state)
     assert_non_null(strstr(llmperf_last_error(), "use fp32, bf16, "));
     for (uint32_t dtype = LLMPERF_DTYPE_FP32; lp_dtype(dtype); dtype++)
         assert_non_null(strstr(llmperf_last_error(), lp_dtype_name(dtype)));
-    assert_non_null(strstr(llmperf_last_error(), "int4_g32 or int4_channel"));
+    assert_non_null(strstr(llmperf_last_error(), "int4_channel or int4_g32_sym"));
     assert_int_equal(lp_peak_read("fp7"), LLMPERF_EINVAL);
     for (size_t i = 0; llmperf_hardware_dtype(i); i++)
         assert_non_null(strstr(llmperf_last_error(), llmperf_hardware_dtype(i)));

@@ -428,7 +428,7 @@ static void an_unknown_quantisation_is_a_warning(void **state)
     llmperf_model_free(model);
     model = open_text("{" LLAMA ", \"quantization_config\": {\"quant_method\": "
                       "\"compressed-tensors\", \"config_groups\": {\"group_0\": {\"weights\": "
-                      "{\"num_bits\": 4, \"type\": \"int\", \"group_size\": 32}}}}}");
+                      "{\"num_bits\": 4, \"type\": \"int\", \"group_size\": 64}}}}}");
     assert_int_equal(info_of(model).weight_dtype, LLMPERF_DTYPE_BF16);
     assert_lists(llmperf_model_warning, model, "weights are counted as bf16");
     llmperf_model_free(model);

@@ -145,6 +145,20 @@ static void a_group_may_have_any_name(void **state)
                  LINEAR_70B / 16 * 9 + 2 * PLAIN_70B, CACHE_70B / 16 * 9);
 }
 
+/* As Kimi K2: int4 with a scale of 16 bits for 32 weights, 9 bytes for 16, in the experts only. */
+static void symmetric_groups_of_32_have_no_zero_points(void **state)
+{
+    (void)state;
+    assert_sizes(open_files("{" MIXTRAL ", \"quantization_config\": {\"quant_method\": "
+                            "\"compressed-tensors\", \"format\": \"pack-quantized\", "
+                            "\"config_groups\": {\"group_0\": {\"targets\": [\"Linear\"], "
+                            "\"weights\": {\"num_bits\": 4, \"type\": \"int\", \"group_size\": 32, "
+                            "\"symmetric\": true, \"strategy\": \"group\"}}}, \"ignore\": "
+                            "[\"lm_head\", \"re:.*self_attn.*\", \"re:.*shared_experts.*\"]}}",
+                            NULL),
+                 EXPERTS_MIXTRAL / 16 * 9 + 2 * (ATTENTION_MIXTRAL + PLAIN_MIXTRAL), 131072);
+}
+
 /* Llama 3.1 405B: attention of all layers and the MLP of the first and the last are left out. */
 static void modules_of_single_layers_stay_in_16_bits(void **state)
 {
@@ -214,6 +228,7 @@ int main(void)
         cmocka_unit_test(each_config_group_has_its_targets),
         cmocka_unit_test(a_group_may_have_any_name),
         cmocka_unit_test(modules_of_single_layers_stay_in_16_bits),
+        cmocka_unit_test(symmetric_groups_of_32_have_no_zero_points),
         cmocka_unit_test(sparse_attention_is_refused),
     };
 

@@ -157,7 +157,7 @@ static void formats_have_names_and_bits(void **state)
         assert_int_equal(dtype, i);
         assert_true(lp_dtype_bytes(i, 256) >= 128);
     }
-    assert_true(i > LLMPERF_DTYPE_INT4_CHANNEL);
+    assert_true(i > LLMPERF_DTYPE_INT4_G32_SYM);
     assert_string_equal(llmperf_name(LLMPERF_NAME_DTYPE, i), "unknown");
     assert_true(8 * lp_dtype_bytes(LLMPERF_DTYPE_NVFP4, 256) == 1152 /* 4.5 bits each */);
     assert_true(8 * lp_dtype_bytes(LLMPERF_DTYPE_INT4_G128, 256) == 1064);

@@ -72,11 +72,23 @@ bool lp_label_is_decode(const char *label)
     return name && (!strcmp(name, "@decode_step") || !strcmp(label, "found@decode"));
 }
 
+bool lp_label_is_prefill(const char *label)
+{
+    const char *name = label ? strchr(label, '@') : NULL;
+
+    return name && !strcmp(name, "@prefill");
+}
+
+bool lp_label_is_found(const char *label)
+{
+    return label && !strncmp(label, "found@", 6);
+}
+
 bool lp_path_is_found(uint32_t node)
 {
     while (lp_path_get(node)->depth > 1)
         node = lp_path_get(node)->parent;
-    return lp_path_get(node)->label && !strncmp(lp_path_get(node)->label, "found@", 6);
+    return lp_label_is_found(lp_path_get(node)->label);
 }
 
 uint32_t lp_path_count(void)

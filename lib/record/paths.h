@@ -74,6 +74,12 @@ struct lp_path *lp_path_get(uint32_t node);
 /** Is it the label of steps of decoding: decode_step of any domain, or found@decode? NULL: no. */
 bool lp_label_is_decode(const char *label);
 
+/** Is it the label of a prefill, in any domain? NULL: no. */
+bool lp_label_is_prefill(const char *label);
+
+/** Is it the label, or the path, of what lib/structure found? NULL: no. */
+bool lp_label_is_found(const char *label);
+
 /** Is it a stage that lib/structure found, or in one? */
 bool lp_path_is_found(uint32_t node);
 

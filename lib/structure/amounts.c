@@ -17,22 +17,21 @@ struct evidence {
 /* As lp_kernel_elements(), cached by name. */
 static uint32_t elements_of(struct lp_structure *structure, uint32_t name)
 {
-    static const uint64_t not_asked = UINT64_MAX;
     const char *symbol = lp_names_text(structure->names, name);
     struct lp_text text = { NULL, 0, 0, false };
+    uint64_t *elements = lp_vector_at(&structure->elements, name);
 
-    while (structure->elements.count <= name)
-        if (lp_vector_push(&structure->elements, not_asked) < 0)
-            return 0;
-    if (structure->elements.items[name] == not_asked) {
-        structure->elements.items[name] = 0;
+    if (!elements)
+        return 0;
+    if (*elements == 0) {
+        *elements = 1;
         if (symbol)
             lp_kernel_demangle(&text, symbol);
         if (text.bytes && !text.failed)
-            structure->elements.items[name] = lp_kernel_elements(structure->classes, text.bytes);
+            *elements += lp_kernel_elements(structure->classes, text.bytes);
         lp_text_clear(&text);
     }
-    return (uint32_t)structure->elements.items[name];
+    return (uint32_t)(*elements - 1);
 }
 
 /* Tokens that a launch speaks for; 0: none. A grid is rounded up to whole blocks. */
@@ -141,8 +140,8 @@ void lp_amounts_learn(struct lp_structure *structure, const struct lp_found_amou
             (struct lp_found_choice){ amounts->choice, amounts->tokens };
 }
 
-/* A prompt begins with an empty cache, unless the engine keeps those of earlier prompts; a prompt
- * in several parts is not told from several prompts. */
+/* A prompt begins with an empty cache, unless the engine keeps those of earlier prompts. A prompt
+ * computed in chunks looks like several prompts. */
 static void begin_request(struct lp_structure *structure, struct lp_found_amounts *amounts,
                           bool more)
 {

@@ -73,8 +73,8 @@ struct lp_structure {
     struct lp_kernel_classes *classes;
     const struct lp_attribution *attribution; /* NULL: not settled yet */
     LP_VECTOR(struct lp_activity) held;       /* in the order of launches during a search */
-    LP_VECTOR(uint8_t) roles;                 /* by name; LP_ROLE_UNKNOWN: not asked yet */
-    LP_VECTOR(uint64_t) elements;             /* by name; UINT64_MAX: not asked yet */
+    LP_VECTOR(uint8_t) roles;                 /* by name, + 1; 0: not asked yet */
+    LP_VECTOR(uint64_t) elements;             /* by name, + 1; 0: not asked yet */
     uint64_t hidden;                          /* size of the model's hidden state; 0: not known */
     uint64_t wait_ns;                         /* time that the next search needs */
     bool marked;                              /* the program marks regions */
@@ -113,6 +113,9 @@ static inline uint64_t lp_found_launched(const struct lp_activity *activity)
 {
     return activity->start_ns - lp_queued_before(activity->start_ns, activity->queued);
 }
+
+/** Labels of steps. */
+extern const char *const lp_step_labels[LP_STEP_KINDS];
 
 const char *lp_operator_name(enum lp_operator operator);
 

@@ -100,15 +100,15 @@ static int try_layers(const struct lp_token *tokens, const struct lp_steps *step
                       const struct lp_step *step, struct lp_layers tried, struct lp_layers *best)
 {
     struct anchors anchors = { { NULL, 0, 0 } };
-    const uint32_t *middle;
     uint32_t share = 0;
     int status = anchors_of(tokens, steps, &tried, step, &anchors);
 
     if (status == 0 && anchors.items.count == tried.count)
         status = judge_anchors(tokens, &anchors, tried.stride > 0 ? LEAST_PRODUCTS : MORE_PRODUCTS,
                                &share);
-    middle = &anchors.items.items[tried.count / 2 - 1];
     if (status == 0 && share >= LEAST_LIKE && tried.count > best->count) {
+        const uint32_t *middle = &anchors.items.items[tried.count / 2 - 1];
+
         tried.kernels = middle[1] - middle[0];
         if (tried.stride > 0 ||
             tried.count * tried.kernels * 100 >= (step->end - step->begin) * LEAST_COVERED)

@@ -9,12 +9,12 @@
 #include "lib/structure/inside.h"
 #include "llmperf/region.h"
 
-static const char *const labels[LP_STEP_KINDS] = { "found@step", "found@prefill", "found@decode" };
+const char *const lp_step_labels[LP_STEP_KINDS] = { "found@step", "found@prefill", "found@decode" };
 
 static uint32_t step_node(struct lp_structure *structure, uint32_t kind)
 {
     if (structure->nodes[kind] == LP_PATH_UNKNOWN)
-        structure->nodes[kind] = lp_path_intern(LP_PATH_ROOT, labels[kind]);
+        structure->nodes[kind] = lp_path_intern(LP_PATH_ROOT, lp_step_labels[kind]);
     return structure->nodes[kind];
 }
 
@@ -90,7 +90,7 @@ static void pass_amounts(struct lp_structure *structure, uint32_t node, uint32_t
     const struct lp_attribution_sink *next = &structure->next;
     const uint64_t known[] = { amounts->tokens, amounts->sequences, amounts->context };
 
-    for (uint32_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+    for (uint32_t i = 0; i < LP_LENGTH(known); i++) {
         next->count(next->context, node, LLMPERF_QUANTITY_TOKENS + i,
                     known[i] > 0 ? known[i] : LLMPERF_UNKNOWN, LP_WINDOW_NOT);
         if (known[i] > 0)

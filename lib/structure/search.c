@@ -8,11 +8,10 @@
 #include "lib/record/shapes.h"
 #include "lib/structure/inside.h"
 
-#define ROLE_UNKNOWN UINT8_MAX
-#define STREAMS      32u
-#define LEAST_SHARE  10u /* of a stream, percent of the device time */
-#define MOST         0.9 /* of the units, in steps: else streams may have steps of their own */
-#define SURE         0.8 /* confidence below which nothing is claimed */
+#define STREAMS     32u
+#define LEAST_SHARE 10u /* of a stream, percent of the device time */
+#define MOST        0.9 /* of the units, in steps: else streams may have steps of their own */
+#define SURE        0.8 /* confidence below which nothing is claimed */
 
 static bool has_word(const char *name, const char *const *words)
 {
@@ -39,7 +38,7 @@ static uint8_t role_of_class(struct lp_kernel_classes *classes, const char *name
         return LP_ROLE_BACKWARD;
     if (!strcmp(class, "GEMM") && has_word(name, sums))
         return LP_ROLE_SUM;
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(roles); i++)
         if (!strcmp(class, roles[i].class))
             return roles[i].role;
     return !strcmp(class, "reduction") && lp_is_unfused_attention(classes, name) ? LP_ROLE_SOFTMAX
@@ -67,14 +66,13 @@ static uint8_t find_role(struct lp_structure *structure, const struct lp_activit
 
 uint8_t lp_structure_role(struct lp_structure *structure, const struct lp_activity *activity)
 {
-    static const uint8_t unknown = ROLE_UNKNOWN;
+    uint8_t *role = lp_vector_at(&structure->roles, activity->name);
 
-    while (structure->roles.count <= activity->name)
-        if (lp_vector_push(&structure->roles, unknown) < 0)
-            return LP_ROLE_OTHER;
-    if (structure->roles.items[activity->name] == ROLE_UNKNOWN)
-        structure->roles.items[activity->name] = find_role(structure, activity);
-    return structure->roles.items[activity->name];
+    if (!role)
+        return LP_ROLE_OTHER;
+    if (*role == 0)
+        *role = (uint8_t)(1 + find_role(structure, activity));
+    return *role - 1;
 }
 
 /* The order of launches: of the calls, then of the nodes of a graph, which are numbered as they
@@ -84,10 +82,10 @@ static int compare_launches(const void *left, const void *right)
     const struct lp_activity *a = left, *b = right;
 
     if (a->correlation != b->correlation)
-        return a->correlation < b->correlation ? -1 : 1;
+        return LP_ORDER(a->correlation, b->correlation);
     if (a->graph_node != b->graph_node)
-        return a->graph_node < b->graph_node ? -1 : 1;
-    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
+        return LP_ORDER(a->graph_node, b->graph_node);
+    return LP_ORDER(a->start_ns, b->start_ns);
 }
 
 static void sort_launches(struct lp_structure *structure)
@@ -98,7 +96,7 @@ static void sort_launches(struct lp_structure *structure)
     while (ordered < count && compare_launches(&held[ordered - 1], &held[ordered]) <= 0)
         ordered++;
     if (ordered < count)
-        qsort(held, count, sizeof(*held), compare_launches);
+        lp_vector_sort(&structure->held, compare_launches);
 }
 
 static uint32_t threads_of(const struct lp_structure *structure, const struct lp_activity *activity)
@@ -241,11 +239,7 @@ static bool mixes_streams(const struct lp_structure *structure, const struct lp_
 
 static double covered(const struct lp_steps *steps)
 {
-    uint64_t units = 0;
-
-    for (size_t i = 0; i < steps->items.count; i++)
-        units += steps->items.items[i].units;
-    return steps->units.count > 0 ? (double)units / (double)steps->units.count : 0;
+    return steps->units.count > 0 ? (double)lp_steps_units(steps) / (double)steps->units.count : 0;
 }
 
 /* The layers and phases of the steps of a model. */

@@ -302,13 +302,20 @@ static uint32_t find_second(const struct finder *finder, const struct sizes *siz
     return repeated * 2 > small && drafted * 2 < large ? second : 0;
 }
 
-/* Share of the units between marked gaps that are in steps of a usual size. */
-static double claimed_share(const struct lp_steps *steps, const struct sizes *sizes)
+uint64_t lp_steps_units(const struct lp_steps *steps)
 {
     uint64_t units = 0;
 
     for (size_t i = 0; i < steps->items.count; i++)
         units += steps->items.items[i].units;
+    return units;
+}
+
+/* Share of the units between marked gaps that are in steps of a usual size. */
+static double claimed_share(const struct lp_steps *steps, const struct sizes *sizes)
+{
+    uint64_t units = lp_steps_units(steps);
+
     return units < sizes->units ? (double)units / (double)sizes->units : 1;
 }
 

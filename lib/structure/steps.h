@@ -56,6 +56,9 @@ struct lp_steps {
     double confidence;       /* share of the units in steps that recur, 0 to 1 */
 };
 
+/** Units of all steps. */
+uint64_t lp_steps_units(const struct lp_steps *steps);
+
 /** Find the steps. 0 or LLMPERF_ENOMEM.
  * @param final  The last step may end with the tokens.
  * @param follows  The first launch is the one after a step. */

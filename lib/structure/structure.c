@@ -23,7 +23,7 @@ bool lp_structure_is_foreign(uint32_t node)
         return true;
     while (lp_path_get(node)->parent != LP_PATH_ROOT)
         node = lp_path_get(node)->parent;
-    for (size_t i = 0; i < sizeof(foreign_domains) / sizeof(foreign_domains[0]); i++)
+    for (size_t i = 0; i < LP_LENGTH(foreign_domains); i++)
         if (!strncmp(lp_path_get(node)->label, foreign_domains[i], strlen(foreign_domains[i])))
             return true;
     return false;

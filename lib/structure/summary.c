@@ -7,8 +7,6 @@
 
 #define NOTHING "no sequence of launches repeats in the way that the steps of a model do"
 
-static const char *const labels[LP_STEP_KINDS] = { "found@step", "found@prefill", "found@decode" };
-
 static void put_count(struct lp_text *text, const char *name, bool known, uint64_t count)
 {
     if (known)
@@ -35,7 +33,8 @@ static void put_rows(struct lp_text *text, const struct lp_structure *structure)
         if (row->steps == 0)
             continue;
         lp_text_printf(text, "%s{\"label\": \"%s\", \"count\": %" PRIu64 ", \"kernels\": %.1f",
-                       comma, labels[i], row->steps, (double)row->launches / (double)row->steps);
+                       comma, lp_step_labels[i], row->steps,
+                       (double)row->launches / (double)row->steps);
         put_time(text, structure, row);
         comma = ", ";
     }

@@ -90,7 +90,7 @@ static void add_sampled_stage(const struct lp_findings *findings,
 
     lp_text_puts(out, "- ");
     lp_md_code(out, stage->region);
-    if (!strncmp(stage->region, "found@", 6)) {
+    if (lp_label_is_found(stage->region)) {
         lp_text_printf(out, ": %.0f calls, found as a whole in what was collected\n",
                        lp_all_calls(stage, LP_TIME_WALL));
         return;
@@ -453,11 +453,6 @@ static void add_missing_dtype(const struct lp_findings *findings, struct lp_text
     lp_text_puts(out, ".\n");
 }
 
-static bool is_prefill(const char *label)
-{
-    return !strcmp(label + strcspn(label, "@"), "@prefill");
-}
-
 static const struct lp_region_finding *stage_of(const struct lp_findings *findings,
                                                 bool (*is)(const char *label))
 {
@@ -486,7 +481,7 @@ static void add_latency(const struct lp_serving_finding *serving, enum lp_latenc
 static void add_latencies(const struct lp_findings *findings, struct lp_text *out)
 {
     const struct lp_serving_finding *serving = &findings->serving;
-    const struct lp_region_finding *prefill = stage_of(findings, is_prefill);
+    const struct lp_region_finding *prefill = stage_of(findings, lp_label_is_prefill);
     const struct lp_region_finding *step = stage_of(findings, lp_label_is_decode);
 
     if (serving->totals && serving->latencies[LP_LATENCY_TTFT]) {

@@ -90,17 +90,12 @@ static bool is_mixed(const char *label)
     return strcmp(label + strcspn(label, "@"), "@mixed_step") == 0;
 }
 
-static bool is_found(const char *label)
-{
-    return strncmp(label, "found@", 6) == 0;
-}
-
 /* Phase of a stage in the model, in any domain; 0: none. A model without decoder has one phase. */
 static uint32_t phase_of(const struct lp_stage_work *work, const char *label)
 {
     const char *name = label + strcspn(label, "@");
 
-    if (!strcmp(name, "@prefill") || is_mixed(label))
+    if (lp_label_is_prefill(label) || is_mixed(label))
         return LLMPERF_PHASE_PREFILL;
     if (lp_label_is_decode(label))
         return LLMPERF_PHASE_DECODE;
@@ -129,7 +124,7 @@ static int fill_sequences(struct lp_stage_work *work, const char *label, const u
         tokens = sequences;
     if (sequences == 0)
         sequences = decode ? tokens : 1;
-    if (is_found(label) && (tokens == 0 || context == 0))
+    if (lp_label_is_found(label) && (tokens == 0 || context == 0))
         return lp_error(LLMPERF_EINVAL, "%s not follow from its kernels",
                         tokens ? "number and length of its sequences do" : "its tokens do");
     if (tokens == 0)

@@ -41,7 +41,7 @@ static void take_gpus(json_t *env, const json_t *devices)
     json_object_set_new(env, "gpus", gpus);
 }
 
-/* As the variables of a launcher, from which ranks are told apart. */
+/* The rank, as torchrun sets it in the environment. */
 static void take_rank(json_t *env, const json_t *distributed)
 {
     json_t *variables = part_of(env, "variables");

@@ -68,7 +68,7 @@ static void say_host_call(const struct lp_idle_call *call, double gap_ms,
 /* What a graph leaves between two nodes; recordings of an H100 and an H200 have 0.4 to 1.3 us. */
 #define NODE_MS 0.001
 
-/* Kernels follow each other at this distance at least, whoever launches them. */
+/* A CUDA graph saves the waiting for launches, except for the gap that stays between two nodes. */
 static double gaps_left(const struct lp_stage_facts *stage)
 {
     double waiting_ms = stage->idle_wait_ms > 0 ? stage->idle_wait_ms : 0;

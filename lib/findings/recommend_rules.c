@@ -109,6 +109,14 @@ static const char *how_to_widen(const char *kernel_class)
     return "launch more and smaller blocks, or give it more work with a larger batch";
 }
 
+/* The grid, and how to fill more SMs. */
+static void say_narrow(const llmperf_kernel_shape *shape, const char *kernel_class,
+                       struct lp_recommendation *out, struct lp_text *text)
+{
+    say_grid(shape, out, text);
+    lp_text_printf(text, ": that limits it. To use the others, %s.", how_to_widen(kernel_class));
+}
+
 /* ", in 65 kernels of 2.90 us each (4.00 % of the call)": how far they are from their bound says
  * nothing of kernels that are this small. */
 static void say_small(const struct lp_waterfall_part *part, const llmperf_kernel_shape *shape,
@@ -125,9 +133,7 @@ static void say_small(const struct lp_waterfall_part *part, const llmperf_kernel
                    COUNT(1e3 * LP_KERNEL_LEAST_MS));
     if (is_narrow(shape)) {
         lp_text_puts(text, ", but ");
-        say_grid(shape, out, text);
-        lp_text_printf(text, ": that limits it. To use the others, %s.",
-                       how_to_widen(part->kernel_class));
+        say_narrow(shape, part->kernel_class, out, text);
         return;
     }
     lp_text_puts(text, each_us < SHORT_US
@@ -585,9 +591,7 @@ static bool few_blocks(const struct lp_stage_facts *stage, struct lp_recommendat
                    stage->narrow_name, PERCENT(stage->narrow_ms / stage->device_ms), stage->label,
                    without_nested(stage), COUNT(stage->narrow_calls / (double)stage->instances),
                    N(1e3 * stage->narrow_ms / stage->narrow_calls));
-    say_grid(stage->narrow, out, text);
-    lp_text_printf(text, ": that limits it. To use the others, %s.",
-                   how_to_widen(stage->narrow_class));
+    say_narrow(stage->narrow, stage->narrow_class, out, text);
     return true;
 }
 

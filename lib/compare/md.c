@@ -136,6 +136,14 @@ static void put_runs(struct lp_text *out, const struct lp_compared *compared)
     }
 }
 
+static bool a_stage_is_slower(const struct lp_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->changes.count; i++)
+        if (comparison->changes.items[i].significant && comparison->changes.items[i].change_ms > 0)
+            return true;
+    return false;
+}
+
 static void put_verdict(struct lp_text *out, const struct lp_compared *compared)
 {
     const struct lp_comparison *comparison = compared->comparison;
@@ -148,6 +156,9 @@ static void put_verdict(struct lp_text *out, const struct lp_compared *compared)
                                          : "**No regression**",
                    comparison->slower, comparison->faster,
                    LP_NUMBER(comparison->threshold * 100, 3));
+    if (comparison->slower > 0 && comparison->changes.count > 0 && !a_stage_is_slower(comparison))
+        lp_text_puts(out, "\nNo stage is slower as a whole. What is slower are single kernels or "
+                          "regions, see below.\n");
     if (compared->base->count == 1 || compared->fresh->count == 1)
         lp_text_puts(out, "\nNoise is estimated within single runs and does not include the "
                           "variation between runs. Compare folders of repeats (llmperf run "

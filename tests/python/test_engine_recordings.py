@@ -74,6 +74,14 @@ class Recorded(support.TestCase):
         self.assertGreater(gone, 0.4)
         self.assertLess(abs(eager["idle_launch_ms"]["mean"] / gone - 1), 0.1)
 
+    def test_a_comparison_says_if_kernels_are_slower_but_no_stage(self) -> None:
+        """One rank waits in collectives for the other, which launches more slowly: their steps are equally long."""
+        ranks = [replay(ENGINE / f"tensor_{rank}.llmrec") for rank in (0, 1)]
+        text = llmperf.compare_document(*ranks, form="md")
+        self.assertIn("**Regression**: 21 slower", text)
+        self.assertIn("\n\nNo stage is slower as a whole.", text)
+        self.assertNotIn("No stage is slower", llmperf.compare_document(*ranks[::-1], form="md"))
+
     def test_streams_have_the_kernels_of_as_many_requests(self) -> None:
         one = one_request()
         eager = regions(self.metrics("streams"))

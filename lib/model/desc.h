@@ -140,6 +140,9 @@ lp_u128 lp_part_bytes(const struct llmperf_model *model, enum lp_linear_part par
  * @return false: the expression cannot be read */
 bool lp_parts_named(const char *entry, uint64_t layers, unsigned char *out, unsigned char *some);
 
+/** Is an entry a pattern, which is tried with the names of each layer? */
+bool lp_parts_is_pattern(const char *entry);
+
 /** Attention of a layer on one of `tensor_parallel` GPUs. */
 struct lp_attention {
     uint64_t in_weights, in_bias, in_norm;

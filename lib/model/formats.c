@@ -148,21 +148,28 @@ static uint32_t read_method(const struct lp_fields *quantisation)
                                                                               : 0;
 }
 
+/* 200 patterns of 80 layers; one of a layer takes 20 us. */
+#define TRIED_MOST 16000u
+
 /* The decoder's layers as the file stores them. */
 struct layout {
     struct lp_decoder *decoder;
     uint64_t layers;
     unsigned char *named, *some; /* by layer: bits of parts that an entry names */
+    uint64_t tried;              /* layers x patterns */
 };
 
 /* Parts that `entry` names get `dtype`, where they have none yet or it is 0. */
 static void assign(const struct lp_fields *fields, struct layout *layout, const char *entry,
                    uint32_t dtype, uint32_t computed)
 {
+    layout->tried += lp_parts_is_pattern(entry) ? layout->layers : 0;
     memset(layout->named, 0, layout->layers);
-    if (!lp_parts_named(entry, layout->layers, layout->named, layout->some))
-        lp_reader_warn(fields->reader, "%s: \"%.80s\" cannot be read and is left out",
-                       fields->reader->file, entry);
+    if (layout->tried > TRIED_MOST ||
+        !lp_parts_named(entry, layout->layers, layout->named, layout->some))
+        lp_reader_warn(fields->reader, "%s: \"%.80s\" cannot be read%s and is left out",
+                       fields->reader->file, entry,
+                       layout->tried > TRIED_MOST ? " after so many patterns" : "");
     for (uint64_t i = 0; i < layout->layers; i++)
         for (unsigned part = 0; part < LP_PARTS; part++) {
             unsigned char *format = &layout->decoder->formats[i][part];
@@ -317,9 +324,10 @@ static void read_file_beside(const struct lp_fields *fields, struct llmperf_mode
     struct lp_yaml_tree *tree = NULL;
     struct lp_fields root, quantisation;
     char path[4096];
+    int folder = slash ? (int)(slash + 1 - file) : 0;
 
-    if (!slash || strcmp(slash + 1, "config.json") != 0 ||
-        snprintf(path, sizeof(path), "%.*s/hf_quant_config.json", (int)(slash - file), file) >=
+    if (strcmp(file + folder, "config.json") != 0 ||
+        snprintf(path, sizeof(path), "%.*shf_quant_config.json", folder, file) >=
             (int)sizeof(path) ||
         access(path, F_OK) != 0)
         return;

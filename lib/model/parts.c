@@ -55,12 +55,25 @@ static const struct {
 static const char *const prefixes[] = { "model.", "language_model.model.",
                                         "model.language_model." };
 
+/* Nested or large bounds take the memory of a machine, references back take exponential time. */
+static bool is_modest(const char *expression)
+{
+    const char *bound = strchr(expression, '{'), *escape = strchr(expression, '\\');
+
+    for (; escape && escape[1]; escape = strchr(escape + 2, '\\'))
+        if (isdigit((unsigned char)escape[1]))
+            return false;
+    return !bound || (strcspn(bound, "}") < 6 && !strchr(bound + 1, '{'));
+}
+
 /* POSIX has no \d. */
 static bool compile(const char *expression, regex_t *regex)
 {
     char text[1024];
     size_t used = 0;
 
+    if (!is_modest(expression))
+        return false;
     text[used++] = '^';
     text[used++] = '('; /* all alternatives begin at the name's start */
     for (const char *at = expression; *at; at++) {
@@ -116,11 +129,17 @@ static void mark(const char *entry, const regex_t *regex, uint64_t layer, unsign
         }
 }
 
+bool lp_parts_is_pattern(const char *entry)
+{
+    return strncmp(entry, "re:", 3) == 0 || strpbrk(entry, "*?[");
+}
+
 bool lp_parts_named(const char *entry, uint64_t layers, unsigned char *out, unsigned char *some)
 {
     const char *number = strstr(entry, "layers.");
     uint64_t first = 0, end = layers;
     bool expression = strncmp(entry, "re:", 3) == 0;
+    unsigned char smaller = 0;
     regex_t regex;
     char *after;
 
@@ -133,11 +152,17 @@ bool lp_parts_named(const char *entry, uint64_t layers, unsigned char *out, unsi
         else
             first = 0;
     }
-    for (uint64_t i = first; i < end; i++)
-        if (strcmp(entry, "Linear") == 0)
+    for (uint64_t i = first; i < end; i++) {
+        if (strcmp(entry, "Linear") == 0) {
             out[i] = (1 << LP_PARTS) - 1;
-        else
-            mark(entry, expression ? &regex : NULL, i, &out[i], &some[i]);
+        } else if (i == first || lp_parts_is_pattern(entry)) {
+            smaller = 0;
+            mark(entry, expression ? &regex : NULL, i, &out[i], &smaller);
+        } else { /* a name is the same in each layer */
+            out[i] = out[first];
+        }
+        some[i] |= smaller;
+    }
     if (expression)
         regfree(&regex);
     return true;

@@ -205,6 +205,61 @@ static void sparse_attention_is_refused(void **state)
     assert_non_null(strstr(llmperf_last_error(), "index_topk"));
 }
 
+static void a_file_without_folder_has_its_neighbour_too(void **state)
+{
+    char before[4096];
+    llmperf_model *model = NULL;
+
+    (void)state;
+    write_file("config.json", "{" LLAMA_70B "}");
+    write_file("hf_quant_config.json", "{\"quantization\": {\"quant_algo\": \"FP8\", "
+                                       "\"exclude_modules\": [\"lm_head\"]}}");
+    assert_non_null(getcwd(before, sizeof(before)));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(llmperf_model_open("config.json", &model), 0);
+    unlink("hf_quant_config.json");
+    assert_int_equal(chdir(before), 0);
+    assert_sizes(model, LINEAR_70B + 2 * PLAIN_70B, 2 * CACHE_70B);
+}
+
+/* Such expressions would take gigabytes, or minutes: the test would end at its time limit. */
+static void expressions_that_would_take_the_machine_are_left_out(void **state)
+{
+    static const char *const entries[] = { "re:((((a{1,200}){1,200}){1,200}){1,200}){1,200}",
+                                           "re:.{1,30000}", "re:(a*)*\\\\1" };
+    char text[2048];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+        llmperf_model *model;
+
+        snprintf(text, sizeof(text),
+                 "{" LLAMA_70B ", \"quantization_config\": {\"quant_method\": \"fp8\", "
+                 "\"ignore\": [\"%s\"]}}",
+                 entries[i]);
+        model = open_files(text, NULL);
+        assert_non_null(strstr(llmperf_model_warning(model, 0), "cannot be read and is left out"));
+        llmperf_model_free(model);
+    }
+}
+
+static void more_patterns_than_a_checkpoint_has_are_left_out(void **state)
+{
+    static char text[65536];
+    llmperf_model *model;
+    size_t used = (size_t)snprintf(text, sizeof(text),
+                                   "{" LLAMA_70B ", \"quantization_config\": {\"quant_method\": "
+                                   "\"fp8\", \"ignore\": [\"lm_head\"");
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used, ", \"re:.*x%d\"", i);
+    snprintf(text + used, sizeof(text) - used, "]}}");
+    model = open_files(text, NULL);
+    assert_non_null(strstr(llmperf_model_warning(model, 0), "after so many patterns"));
+    llmperf_model_free(model);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -230,6 +285,9 @@ int main(void)
         cmocka_unit_test(modules_of_single_layers_stay_in_16_bits),
         cmocka_unit_test(symmetric_groups_of_32_have_no_zero_points),
         cmocka_unit_test(sparse_attention_is_refused),
+        cmocka_unit_test(a_file_without_folder_has_its_neighbour_too),
+        cmocka_unit_test(expressions_that_would_take_the_machine_are_left_out),
+        cmocka_unit_test(more_patterns_than_a_checkpoint_has_are_left_out),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -335,9 +335,11 @@ static void read_file_beside(const struct lp_fields *fields, struct llmperf_mode
         lp_reader_warn(fields->reader, "%s cannot be read; weights are counted as %s", path,
                        llmperf_name(LLMPERF_NAME_DTYPE, model->base_dtype));
     } else {
+        fields->reader->file = path; /* of warnings */
         root = (struct lp_fields){ fields->reader, lp_yaml_root(tree), "", 1 };
         if (lp_field_map(&root, "quantization", &quantisation))
             read_quantisation(fields, &quantisation, model);
+        fields->reader->file = file;
     }
     lp_yaml_free(tree);
 }

@@ -243,6 +243,16 @@ static void expressions_that_would_take_the_machine_are_left_out(void **state)
     }
 }
 
+static void a_warning_names_the_file_that_it_is_about(void **state)
+{
+    llmperf_model *model =
+        open_files("{" LLAMA_70B "}", "{\"quantization\": {\"quant_algo\": \"MIXED_PRECISION\"}}");
+
+    (void)state;
+    assert_non_null(strstr(llmperf_model_warning(model, 0), "/hf_quant_config.json:1: unknown"));
+    llmperf_model_free(model);
+}
+
 static void more_patterns_than_a_checkpoint_has_are_left_out(void **state)
 {
     static char text[65536];
@@ -287,6 +297,7 @@ int main(void)
         cmocka_unit_test(sparse_attention_is_refused),
         cmocka_unit_test(a_file_without_folder_has_its_neighbour_too),
         cmocka_unit_test(expressions_that_would_take_the_machine_are_left_out),
+        cmocka_unit_test(a_warning_names_the_file_that_it_is_about),
         cmocka_unit_test(more_patterns_than_a_checkpoint_has_are_left_out),
     };
 

@@ -74,7 +74,7 @@ static void check_steps(const llmperf_profile *profile)
     assert_int_equal(step.tokens, 2 * STEPS);
     assert_int_equal(find_region(profile, "vllm@prefill", 0).context, 512);
     assert_int_equal(find_region(profile, "vllm@mixed_step", 0).instances, 2);
-    assert_int_equal(find_spread(profile, "vllm@decode_step", "elapsed").count, STEPS);
+    assert_int_equal(find_all_calls(profile, "vllm@decode_step", "elapsed").count, STEPS);
 }
 
 static void steps_have_the_work_of_marked_ones(void **state)

@@ -116,24 +116,17 @@ void lp_structure_mark(void *context, uint32_t node)
         mark(structure);
 }
 
-/* The first activities that are all in a region of the program, or all not. */
-static size_t run_of(const struct lp_activity *activities, size_t count, bool *own)
-{
-    size_t length = 1;
+/* Is an activity in a region of the program? Mostly it is in the same region as the one before. */
+struct owner {
+    uint32_t node;
+    bool own;
+};
 
-    *own = !lp_structure_is_foreign(activities->node);
-    while (length < count && (activities[length].node == activities->node ||
-                              lp_structure_is_foreign(activities[length].node) != *own))
-        length++;
-    return length;
-}
-
-static bool has_kernels(const struct lp_activity *activities, size_t count)
+static bool is_own(struct owner *last, uint32_t node)
 {
-    for (size_t i = 0; i < count; i++)
-        if (activities[i].kind == LLMPERF_ACTIVITY_KERNEL)
-            return true;
-    return false;
+    if (node != last->node)
+        *last = (struct owner){ node, !lp_structure_is_foreign(node) };
+    return last->own;
 }
 
 /* Memcpys in regions of the program stay there. */
@@ -152,20 +145,29 @@ static void hold(struct lp_structure *structure, const struct lp_activity *activ
 bool lp_structure_take(void *context, const struct lp_activity *activities, size_t count)
 {
     struct lp_structure *structure = context;
-    bool own;
+    struct owner last = { LP_PATH_ROOT, false };
+    bool mixed = false;
 
     if (structure->marked || structure->passing || !structure->classes)
         return false;
-    for (size_t i = 0, length; i < count && !structure->marked; i += length) {
-        length = run_of(&activities[i], count - i, &own);
-        if (own && has_kernels(&activities[i], length))
+    for (size_t i = 0; i < count; i++) {
+        bool own = is_own(&last, activities[i].node);
+
+        if (own && activities[i].kind == LLMPERF_ACTIVITY_KERNEL) {
             mark(structure);
+            return false;
+        }
+        mixed |= own;
     }
-    if (structure->marked || lp_vector_reserve(&structure->held, count) < 0)
+    if (lp_vector_reserve(&structure->held, count) < 0)
         return false;
-    for (size_t i = 0, length; i < count; i += length) {
-        length = run_of(&activities[i], count - i, &own);
-        hold(structure, &activities[i], length, own);
+    for (size_t i = 0, end; i < count; i = end) {
+        bool own = mixed && is_own(&last, activities[i].node);
+
+        for (end = mixed ? i + 1 : count; end < count; end++)
+            if (is_own(&last, activities[end].node) != own)
+                break;
+        hold(structure, &activities[i], end - i, own);
     }
     if (structure->held.count >= HELD_MOST)
         search(structure, false);

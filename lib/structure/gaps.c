@@ -103,8 +103,7 @@ static int compare_levels(const void *left, const void *right)
 {
     const struct lp_gap_level *a = left, *b = right;
 
-    return a->hits != b->hits ? (a->hits < b->hits) - (a->hits > b->hits)
-                              : (a->units > b->units) - (a->units < b->units);
+    return a->hits != b->hits ? LP_ORDER(b->hits, a->hits) : LP_ORDER(a->units, b->units);
 }
 
 static int collect_levels(struct lp_gaps *gaps)
@@ -127,7 +126,7 @@ static int collect_levels(struct lp_gaps *gaps)
         }
     }
     if (gaps->levels.count > 1)
-        qsort(gaps->levels.items, gaps->levels.count, sizeof(*gaps->levels.items), compare_levels);
+        lp_vector_sort(&gaps->levels, compare_levels);
     return status;
 }
 
@@ -135,7 +134,7 @@ static int compare_times(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
-    return (a > b) - (a < b);
+    return LP_ORDER(a, b);
 }
 
 static int judge_pauses(struct lp_gaps *gaps)

@@ -337,7 +337,6 @@ static int add_segments(struct finder *finder)
     least = steps->second ? steps->second : steps->units_per_step;
     for (size_t i = 0; i < finder->marked.count && status == 0; i++) {
         uint32_t gap = finder->marked.items[i];
-
         bool draft = !steps->second && is_small(&sizes, gap - before, least);
 
         before = gap;

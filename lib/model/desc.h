@@ -128,7 +128,7 @@ lp_u128 lp_parameters_total(const struct lp_parameters *parameters);
 void lp_decoder_kinds(const struct lp_decoder *decoder, uint64_t first, uint64_t count,
                       uint64_t kinds[LP_LAYER_KINDS]);
 
-/** Bytes of linear layers: `elements` in each layer of the `kind` (-1: all) among the layers
+/** Bytes of linear layers: `elements` in each layer of the `kind` among the layers
  * [first, first + count).
  * @param dtype  LLMPERF_DTYPE_…; that of the model: as the checkpoint stores each layer */
 lp_u128 lp_part_bytes(const struct llmperf_model *model, enum lp_linear_part part, uint32_t dtype,

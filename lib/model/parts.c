@@ -92,6 +92,11 @@ static bool compile(const char *expression, regex_t *regex)
     return regcomp(regex, text, REG_EXTENDED | REG_NOSUB) == 0;
 }
 
+bool lp_parts_is_pattern(const char *entry)
+{
+    return strncmp(entry, "re:", 3) == 0 || strpbrk(entry, "*?[");
+}
+
 /* A module, also by a part of its path, or one above it. */
 static bool is_within(const char *name, const char *entry)
 {
@@ -109,7 +114,7 @@ static bool is_named(const char *name, const char *entry, const regex_t *regex)
 
     if (regex)
         return regexec(regex, name, 0, NULL, 0) == 0;
-    if (!strpbrk(entry, "*?["))
+    if (!lp_parts_is_pattern(entry))
         return is_within(name, entry);
     snprintf(below, sizeof(below), "%s.*", entry);
     return fnmatch(entry, name, 0) == 0 || fnmatch(below, name, 0) == 0;
@@ -127,11 +132,6 @@ static void mark(const char *entry, const regex_t *regex, uint64_t layer, unsign
             if (is_named(name, entry, regex))
                 *(modules[i].main ? out : some) |= (unsigned char)(1 << modules[i].part);
         }
-}
-
-bool lp_parts_is_pattern(const char *entry)
-{
-    return strncmp(entry, "re:", 3) == 0 || strpbrk(entry, "*?[");
 }
 
 bool lp_parts_named(const char *entry, uint64_t layers, unsigned char *out, unsigned char *some)

@@ -308,9 +308,8 @@ static bool memory_bound(const struct lp_stage_facts *stage, struct lp_recommend
                    stage->label, N(stage->floor_ratio));
     if (!isnan(stage->mbu))
         lp_text_printf(text, "; MBU while busy %s %%", PERCENT(stage->mbu));
-    lp_text_puts(text, ")");
     lp_text_puts(text,
-                 ". Only fewer bytes make it faster (quantised weights or KV cache); a larger "
+                 "). Only fewer bytes make it faster (quantised weights or KV cache); a larger "
                  "batch gives more tokens for the same bytes.");
     return true;
 }
@@ -473,8 +472,9 @@ static void say_copies(const struct lp_stage_facts *stage, struct lp_recommendat
     }
 }
 
-static void say_memcpys(const struct lp_stage_facts *stage, struct lp_recommendation *out,
-                        struct lp_text *text)
+/* @param remedy  For copies from and to the host. */
+static void say_memcpys(const struct lp_stage_facts *stage, const char *remedy,
+                        struct lp_recommendation *out, struct lp_text *text)
 {
     double each = stage->memcpy_count / (double)stage->instances;
     double share = stage->memcpy_ms / stage->busy_ms;
@@ -487,13 +487,9 @@ static void say_memcpys(const struct lp_stage_facts *stage, struct lp_recommenda
                    PERCENT(share));
     if (top)
         say_copies(stage, out, text);
-}
-
-static bool is_within_device(const struct lp_stage_facts *stage)
-{
-    const struct lp_copies *top = lp_top_copies(stage);
-
-    return top && strstr(top->name, "DtoD");
+    lp_text_printf(text, ": %s.",
+                   top && strstr(top->name, "DtoD") ? "let kernels write where the data is read"
+                                                    : remedy);
 }
 
 static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recommendation *out,
@@ -504,12 +500,10 @@ static bool memcpy_in_decode(const struct lp_stage_facts *stage, struct lp_recom
     if (!stage->decode || stage->instances == 0 ||
         !(each >= 1 && (stage->memcpy_ms >= 0.02 * stage->busy_ms || each >= 8)))
         return false;
-    say_memcpys(stage, out, text);
-    lp_text_puts(text,
-                 is_within_device(stage)
-                     ? ": let kernels write where the data is read."
-                     : ": keep tokens, positions and tables on the GPU, and use pinned memory "
-                       "and asynchronous copies for the rest.");
+    say_memcpys(stage,
+                "keep tokens, positions and tables on the GPU, and use pinned memory and "
+                "asynchronous copies for the rest",
+                out, text);
     return true;
 }
 
@@ -522,12 +516,10 @@ static bool memcpys(const struct lp_stage_facts *stage, struct lp_recommendation
     if (stage->decode || stage->instances == 0 ||
         !(stage->memcpy_ms >= MEMCPY_SHARE * stage->busy_ms))
         return false;
-    say_memcpys(stage, out, text);
-    lp_text_puts(text,
-                 is_within_device(stage)
-                     ? ": let kernels write where the data is read."
-                     : ": keep on the GPU what is used again, copy the rest from pinned memory on "
-                       "a stream of its own, and start early enough that kernels hide it.");
+    say_memcpys(stage,
+                "keep on the GPU what is used again, copy the rest from pinned memory on a stream "
+                "of its own, and start early enough that kernels hide it",
+                out, text);
     return true;
 }
 

@@ -32,6 +32,9 @@ enum lp_linear_part {
     LP_PARTS
 };
 
+/* Larger than each LLMPERF_DTYPE_…. */
+#define LP_FORMATS (LLMPERF_DTYPE_INT4_G32_SYM + 1)
+
 /** A decoder of transformer layers. */
 struct lp_decoder {
     uint64_t hidden, layers, vocabulary, intermediate;
@@ -127,6 +130,12 @@ lp_u128 lp_parameters_total(const struct lp_parameters *parameters);
 /** Number of layers of each kind among the layers [first, first + count). */
 void lp_decoder_kinds(const struct lp_decoder *decoder, uint64_t first, uint64_t count,
                       uint64_t kinds[LP_LAYER_KINDS]);
+
+/** Is this dtype of weights that of the checkpoint, with a format for each layer and part? */
+static inline bool lp_stores_parts(const struct llmperf_model *model, uint32_t dtype)
+{
+    return model->decoder.formats && dtype == model->weight_dtype;
+}
 
 /** Bytes of linear layers: `elements` in each layer of the `kind` among the layers
  * [first, first + count).

@@ -13,17 +13,19 @@ lp_u128 lp_part_bytes(const struct llmperf_model *model, enum lp_linear_part par
                       lp_u128 elements, uint64_t first, uint64_t count, int kind)
 {
     const struct lp_decoder *decoder = &model->decoder;
-    uint32_t base = lp_dtype(dtype)->quantised ? model->base_dtype : dtype;
-    bool stored = decoder->formats && dtype == model->weight_dtype;
-    uint64_t layers[UINT8_MAX + 1] = { 0 };
+    uint64_t kinds[LP_LAYER_KINDS], layers[LP_FORMATS] = { 0 };
     lp_u128 bytes = 0;
 
+    if (!lp_stores_parts(model, dtype)) {
+        lp_decoder_kinds(decoder, first, count, kinds);
+        return lp_dtype_bytes(dtype, elements * kinds[kind]);
+    }
     for (uint64_t i = first; i < first + count; i++)
         if (decoder->kinds[i] == kind)
-            layers[stored ? decoder->formats[i][part] : dtype]++;
-    for (uint32_t i = 0; i <= UINT8_MAX; i++)
+            layers[decoder->formats[i][part]]++;
+    for (uint32_t i = 0; i < LP_FORMATS; i++)
         if (layers[i])
-            bytes += lp_dtype_bytes(i ? i : base, elements * layers[i]);
+            bytes += lp_dtype_bytes(i ? i : model->base_dtype, elements * layers[i]);
     return bytes;
 }
 

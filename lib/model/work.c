@@ -136,7 +136,7 @@ static uint32_t computed(const struct build *build, enum lp_linear_part part)
     const struct lp_decoder *decoder = build->decoder;
     const struct lp_step *step = build->step;
 
-    if (!decoder->formats || step->weight != build->model->weight_dtype)
+    if (!lp_stores_parts(build->model, step->weight))
         return step->activation;
     for (uint64_t i = build->first; i < build->first + build->count; i++)
         if (decoder->kinds[i] == build->layer_bits && decoder->formats[i][part])

@@ -20,6 +20,9 @@ import tempfile
 import threading
 import time
 
+import checks
+from checks import check, result, skip
+
 MODEL = "llama_3_2_1b"
 SMALL = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
          "vocab_size": 512}
@@ -36,14 +39,6 @@ BLOCKS, BLOCK = 160, 256
 RELATIVE, ABSOLUTE_MS, LONGEST_MS = 0.01, 0.2, 3.0
 HISTOGRAM = 0.025
 MIB = 1 << 20
-
-wrong = []
-
-
-def check(name, holds, text):
-    print(f"{'ok   ' if holds else 'WRONG'} {name}: {text}")
-    if not holds:
-        wrong.append(name)
 
 
 def near(name, reported, by_hand, relative=RELATIVE, absolute=ABSOLUTE_MS):
@@ -313,13 +308,11 @@ def run(device, out):
 
 
 def what_lacks(device):
-    try:
-        import torch
-        import transformers
-    except ImportError as error:
-        return f"no module {error.name} in {sys.executable}"
-    if device == "cuda" and not torch.cuda.is_available():
-        return "no GPU"
+    reason = checks.what_lacks(device)
+    if reason:
+        return reason
+    import transformers
+
     if not hasattr(transformers, "ContinuousBatchingConfig"):
         return f"transformers {transformers.__version__} has no continuous batching that this test knows"
     return None
@@ -329,8 +322,7 @@ def main():
     device = os.environ.get("LLMPERF_TEST_DEVICE", "cuda")
     reason = what_lacks(device)
     if reason:
-        print("skipped:", reason)
-        return 77
+        return skip(reason)
     with tempfile.TemporaryDirectory(prefix="llmperf-batching-") as folder:
         out = sys.argv[1] if len(sys.argv) > 1 else folder
         run(device, out)
@@ -339,8 +331,7 @@ def main():
             done = subprocess.run([sys.executable, os.path.abspath(__file__), os.path.join(out, "pools")], check=False,
                                   env={**os.environ, "PYTORCH_CUDA_ALLOC_CONF": "backend:cudaMallocAsync"})
             check("memory pools", done.returncode == 0, f"exit code {done.returncode}")
-    print(f"{len(wrong)} wrong" if wrong else "ok")
-    return 1 if wrong else 0
+    return result()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, result, skip, what_lacks
+
 PROGRAMS = {
     "eager": "generate(model, ids)",
     "compiled": "generate(model, ids, cache_implementation='static')",
@@ -80,15 +82,6 @@ ENGINES = {
 }
 MARKED = {"found@decode": "LLM@decode_step", "found@prefill": "LLM@prefill"}
 
-wrong = []
-
-
-def check(name, holds, text):
-    print(f"{'ok   ' if holds else 'WRONG'} {name}: {text}", flush=True)
-    if not holds:
-        wrong.append(name)
-
-
 def run(name, words, folder, prefix=()):
     """The metrics and the output of a program."""
     out = os.path.join(folder, name.replace(" ", "-") + ("" if prefix else "-marked"))
@@ -153,15 +146,9 @@ def try_program(name, text, folder, tool):
 
 def main():
     tool = os.environ.get("LLMPERF")
-    try:
-        import torch
-        import transformers  # noqa: F401
-    except ImportError as error:
-        print(f"skipped: no module {error.name} in {sys.executable}")
-        return 77
-    if not tool or not torch.cuda.is_available():
-        print("skipped: LLMPERF names no program, or there is no GPU")
-        return 77
+    reason = what_lacks() or (None if tool else "LLMPERF names no program")
+    if reason:
+        return skip(reason)
     with tempfile.TemporaryDirectory(prefix="llmperf-found-") as scratch:
         folder, names = sys.argv[1] if len(sys.argv) > 1 else scratch, sys.argv[2:]
         for name, words in ENGINES.items() if "DSOCR" in os.environ else ():
@@ -172,8 +159,7 @@ def main():
                 try_program(name, TORCH + text, folder, tool)
         if "jax" in names:
             try_program("jax", JAX, folder, tool)
-    print(f"{len(wrong)} wrong" if wrong else "ok")
-    return 1 if wrong else 0
+    return result()
 
 
 if __name__ == "__main__":

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+from checks import check, result, skip, what_lacks
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "examples", "python"))
 STEP = "LLM@decode_all/LLM@decode_step"
@@ -20,15 +22,6 @@ BATCH, PROMPT, STEPS, TURNS = 8, 2048, 12, 5
 # Larger than every loss that the program itself has: eager steps wait 20 to 60 ms for launches, graphs copy the KV cache for 10 ms.
 PLANTS = {"eager": {"attention": 120, "sleep": 0.2, "memcpy": 4 << 30}, "graphs": {"attention": 12, "sleep": 0.02, "memcpy": 1 << 29}}
 WORDS = {"attention": "attention", "sleep": "host", "memcpy": "memcpy DtoH"}
-
-wrong = []
-
-
-def check(name, holds, text):
-    print(f"{'ok   ' if holds else 'WRONG'} {name}: {text}", flush=True)
-    if not holds:
-        wrong.append(name)
-
 
 class Planted:
     """An engine of profile_hf with a cause in each step, while it is switched on."""
@@ -154,19 +147,12 @@ def run(out):
 
 
 def main():
-    try:
-        import torch
-        import transformers  # noqa: F401
-    except ImportError as error:
-        print(f"skipped: no module {error.name} in {sys.executable}")
-        return 77
-    if not torch.cuda.is_available():
-        print("skipped: no GPU")
-        return 77
+    reason = what_lacks()
+    if reason:
+        return skip(reason)
     with tempfile.TemporaryDirectory(prefix="llmperf-planted-") as folder:
         run(os.environ.get("LLMPERF_OUT", folder))
-    print(f"{len(wrong)} wrong" if wrong else "ok")
-    return 1 if wrong else 0
+    return result()
 
 
 if __name__ == "__main__":

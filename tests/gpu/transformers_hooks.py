@@ -11,21 +11,14 @@ import os
 import sys
 import tempfile
 
+from checks import check, result, skip, what_lacks
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "examples", "python"))
 STEP = "LLM@decode_all/LLM@decode_step"
 SHAPES = {"hidden_size": 1024, "intermediate_size": 2816, "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 4,
           "vocab_size": 32000}
 BATCH, PROMPT, NEW, CALLS = 2, 64, 16, 3
-
-wrong = []
-
-
-def check(name, holds, text):
-    print(f"{'ok   ' if holds else 'WRONG'} {name}: {text}", flush=True)
-    if not holds:
-        wrong.append(name)
-
 
 def same(name, found, expected):
     check(name, found == expected, f"{found}" + ("" if found == expected else f", not {expected}"))
@@ -126,19 +119,12 @@ def run(device, out):
 
 def main():
     device = os.environ.get("LLMPERF_TEST_DEVICE", "cuda")
-    try:
-        import torch
-        import transformers  # noqa: F401
-    except ImportError as error:
-        print(f"skipped: no module {error.name} in {sys.executable}")
-        return 77
-    if device == "cuda" and not torch.cuda.is_available():
-        print("skipped: no GPU")
-        return 77
+    reason = what_lacks(device)
+    if reason:
+        return skip(reason)
     with tempfile.TemporaryDirectory(prefix="llmperf-hooks-") as folder:
         run(device, sys.argv[1] if len(sys.argv) > 1 else folder)
-    print(f"{len(wrong)} wrong" if wrong else "ok")
-    return 1 if wrong else 0
+    return result()
 
 
 if __name__ == "__main__":

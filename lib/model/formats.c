@@ -74,19 +74,42 @@ static uint32_t read_fp8(const struct lp_fields *quantisation)
     return LLMPERF_DTYPE_FP8_BLOCK128;
 }
 
+/* What ModelOpt calls its formats. */
+struct algorithm {
+    const char *name;
+    uint32_t weights; /* 0: 4 bits in groups */
+    uint32_t inputs;  /* 0: not quantised */
+};
+
+static const struct algorithm *find_algorithm(const struct lp_fields *quantisation)
+{
+    static const struct algorithm algorithms[] = {
+        { "FP8", LLMPERF_DTYPE_FP8, LLMPERF_DTYPE_FP8 },
+        { "FP8_PER_CHANNEL_PER_TOKEN", LLMPERF_DTYPE_FP8, LLMPERF_DTYPE_FP8 },
+        { "FP8_PB_WO", LLMPERF_DTYPE_FP8_BLOCK128, 0 },
+        { "NVFP4", LLMPERF_DTYPE_NVFP4, LLMPERF_DTYPE_NVFP4 },
+        { "NVFP4_AWQ", LLMPERF_DTYPE_NVFP4, LLMPERF_DTYPE_NVFP4 },
+        { "W4A8_AWQ", 0, LLMPERF_DTYPE_FP8 },
+        { "W4A16_AWQ", 0, 0 },
+    };
+    const char *name = lp_field_word(quantisation, "quant_algo");
+
+    for (size_t i = 0; i < LP_LENGTH(algorithms); i++)
+        if (is(name, algorithms[i].name))
+            return &algorithms[i];
+    return NULL;
+}
+
 /* Dtype of a quantised layer's inputs: inputs of 8 or 4 bits are multiplied so. 0: not quantised.
  */
 static uint32_t read_activations(const struct lp_fields *quantisation)
 {
+    const struct algorithm *algorithm = find_algorithm(quantisation);
     const char *method = lp_field_word(quantisation, "quant_method");
-    const char *algorithm = lp_field_word(quantisation, "quant_algo");
 
-    if (is(algorithm, "NVFP4") || is(algorithm, "NVFP4_AWQ"))
-        return LLMPERF_DTYPE_NVFP4;
-    return is(method, "fp8") || is(method, "fbgemm_fp8") || is(algorithm, "FP8") ||
-                   is(algorithm, "FP8_PER_CHANNEL_PER_TOKEN") || is(algorithm, "W4A8_AWQ")
-               ? LLMPERF_DTYPE_FP8
-               : 0;
+    if (algorithm && algorithm->inputs)
+        return algorithm->inputs;
+    return is(method, "fp8") || is(method, "fbgemm_fp8") ? LLMPERF_DTYPE_FP8 : 0;
 }
 
 /* Sets the dtype of the KV cache, if it is quantised. */
@@ -127,7 +150,7 @@ static uint32_t read_bitsandbytes(const struct lp_fields *quantisation)
 static uint32_t read_method(const struct lp_fields *quantisation)
 {
     const char *method = lp_field_word(quantisation, "quant_method");
-    const char *algorithm = lp_field_word(quantisation, "quant_algo");
+    const struct algorithm *algorithm = find_algorithm(quantisation);
 
     if (is(method, "fp8") || is(method, "fbgemm_fp8"))
         return read_fp8(quantisation);
@@ -138,14 +161,10 @@ static uint32_t read_method(const struct lp_fields *quantisation)
         return LLMPERF_DTYPE_MXFP4;
     if (is(method, "bitsandbytes"))
         return read_bitsandbytes(quantisation);
-    if (is(algorithm, "NVFP4") || is(algorithm, "NVFP4_AWQ"))
-        return LLMPERF_DTYPE_NVFP4;
-    if (is(algorithm, "FP8_PB_WO"))
-        return LLMPERF_DTYPE_FP8_BLOCK128;
-    if (is(algorithm, "W4A8_AWQ") || is(algorithm, "W4A16_AWQ"))
-        return by_bits(4, false, read_group(quantisation), false);
-    return is(algorithm, "FP8") || is(algorithm, "FP8_PER_CHANNEL_PER_TOKEN") ? LLMPERF_DTYPE_FP8
-                                                                              : 0;
+    if (!algorithm)
+        return 0;
+    return algorithm->weights ? algorithm->weights
+                              : by_bits(4, false, read_group(quantisation), false);
 }
 
 /* 200 patterns of 80 layers; one of a layer takes 20 us. */

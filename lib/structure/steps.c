@@ -16,6 +16,7 @@
 #define WIDEST       8u  /* a step has at most this many times the usual units */
 #define LONG_HEAD    4u  /* times the usual launches before the first unit are a long head */
 #define LONG_HEAD_AT 64u
+#define MOST_OUTSIDE 4u   /* products before and after the units, for each among them */
 #define COMPARED     512u /* steps, at most: the search is linear */
 
 /* Shares in percent. */
@@ -504,6 +505,24 @@ static int find_by_units(struct finder *finder)
     return status;
 }
 
+/* A compiler may fuse the attention of some passes into kernels that do not show it. Nearly all
+ * matrix products of a step are then before its first unit or after its last. */
+static bool units_are_few(const struct finder *finder)
+{
+    const struct lp_steps *steps = finder->steps;
+    uint64_t among = 0, outside = 0;
+
+    for (size_t i = 0; i < steps->items.count; i++) {
+        const struct lp_step *step = &steps->items.items[i];
+        const uint32_t *units = &steps->units.items[step->first_unit];
+
+        for (uint32_t at = step->begin; step->units > 1 && at < step->end; at++)
+            if (finder->tokens[at].role == LP_ROLE_PRODUCT)
+                *(at > units[0] && at < units[step->units - 1] ? &among : &outside) += 1;
+    }
+    return outside > among * MOST_OUTSIDE;
+}
+
 int lp_steps_find(const struct lp_token *tokens, uint32_t count, bool final, bool follows,
                   struct lp_steps *steps)
 {
@@ -515,10 +534,10 @@ int lp_steps_find(const struct lp_token *tokens, uint32_t count, bool final, boo
     *steps = (struct lp_steps){ .by_attention = true };
     if ((status = find_attention(&finder)) == 0)
         status = find_by_units(&finder);
-    if (status < 0 || steps->items.count > 0)
+    if (status < 0 || (steps->items.count > 0 && !units_are_few(&finder)))
         return status;
-    steps->by_attention = false;
-    steps->units.count = 0;
+    lp_steps_clear(steps);
+    *steps = (struct lp_steps){ .by_attention = false };
     if ((status = find_products(&finder)) == 0)
         status = find_by_units(&finder);
     return status;

@@ -34,6 +34,20 @@
 
 #define PREFILL PASS("gemm_128x128", "40000")
 #define DECODE  PASS("gemm_64x8", "5000")
+#define LAYER_WITHOUT_ATTENTION                                                                    \
+    "launch input_reduce_fusion duration=2000\n"                                                   \
+    "launch gemm_fusion_dot duration=5000\n"                                                       \
+    "launch fusion_510 duration=5000\n"                                                            \
+    "launch gemm_fusion_dot_4 duration=5000\n"                                                     \
+    "launch gemm_fusion_dot_96 duration=5000\n"                                                    \
+    "launch gemm_fusion_dot_97 duration=5000\n"
+#define FUSED_DECODE                                                                               \
+    "launch loop_gather_fusion duration=2000\n"                                                    \
+    "repeat 4\n" LAYER_WITHOUT_ATTENTION "done\n"                                                  \
+    "launch gemm_fusion_dot_general_145 duration=9000\n"                                           \
+    "launch input_reduce_select_fusion duration=1000\n"                                            \
+    "wait 200000\n"
+
 #define REQUEST PREFILL "repeat 9\n" DECODE "done\n"
 
 static void found_stages_are_like_marked_ones(void **state)
@@ -58,6 +72,17 @@ static void found_stages_are_like_marked_ones(void **state)
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD,
                    "20 steps of 4 layers, 2 of prefill and 18 of decode, were found");
     check_document(profile, LLMPERF_DOCUMENT_REPORT_MD, "confidence 1.00");
+    llmperf_profile_free(profile);
+}
+
+/* The attention of decode is fused into kernels whose names do not show it, as XLA does. */
+static void attention_of_prefill_alone_does_not_hide_decode(void **state)
+{
+    llmperf_profile *profile =
+        play_script("repeat 3\n" PREFILL "repeat 20\n" FUSED_DECODE "done\ndone\nexit\n");
+
+    (void)state;
+    assert_in_range(find_region(profile, "found@step", 0).instances, 57, 63);
     llmperf_profile_free(profile);
 }
 
@@ -254,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_stages_are_like_marked_ones),
+        cmocka_unit_test(attention_of_prefill_alone_does_not_hide_decode),
         cmocka_unit_test(marked_regions_win),
         cmocka_unit_test(regions_without_kernels_change_nothing),
         cmocka_unit_test(what_does_not_repeat_has_no_steps),

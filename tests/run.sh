@@ -134,7 +134,8 @@ configuration() {
     gcc) build gcc gcc && run gcc ;;
     # As distributions build it: optimised, and without CUDA's headers. asan and tsan have clang's warnings.
     release)
-        build release gcc --buildtype=release -Dcuda=disabled -Dbench=disabled && run release --suite unit --suite flow
+        build release gcc --buildtype=release -Db_lto=true -Dcuda=disabled -Dexamples=disabled -Dbench=disabled &&
+            run release --suite unit --suite flow
         ;;
     lint) lint ;;
     bare) bare ;;

@@ -3,7 +3,7 @@
 # Builds a bare Debian 12 with debootstrap and tries the README's commands in it: the quickstart, an install by hand, tests/run.sh.
 #
 #   tests/bare_debian.sh                   all configurations of tests/run.sh
-#   tests/bare_debian.sh gcc release ...   only these
+#   tests/bare_debian.sh gcc nocuda ...    only these
 #
 # Needs root, debootstrap and a Debian mirror; skips itself (exit code 77) with a reason as its last line where one is missing.
 # The root is build-tests/bare; it is made anew each time and removed after success.
